@@ -1,8 +1,10 @@
 // Bundles all processes straight from their sources into `dist`, where clusters, tests, releases and the image take them
-// from: nothing else builds them. It takes seconds, so nothing is cached: `npm start` and `npm test` always run it.
+// from: nothing else builds them. `npm start` and `npm test` always run it. It does nothing while the contents of all files
+// that it reads, and of all that it wrote, are those of the last time.
 //
 //   node build.mjs             the processes, and the page of the console
 //   node build.mjs --tests     also the programs of tests, into `test/dist`
+import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -12,9 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { rolldown } from 'rolldown'
-import { build as buildPage } from 'vite'
+import { dirname, join, resolve } from 'node:path'
 
 const root = import.meta.dirname
 /** Where a package has both sources and a build (`@quorumscan/sdk`), this leads to the sources. */
@@ -26,9 +26,68 @@ const CONSOLE = 'apps/console'
 const PROCESS = /^(?:apps\/\w+\/src\/main|cluster\/src\/\w+\/\w+-main)\.ts$/
 const TEST_PROGRAM = /^test\/(?!sim\/).*(?:\/main|-child)\.ts$/
 
+/** What bundles are made of, besides the packages of the registry, whose versions the lock file has. */
+const INPUTS = ['packages', 'apps', 'cluster', 'sdk', 'test']
+const INPUT_FILES = ['build.mjs', 'package-lock.json', 'package.json', 'tsconfig.base.json']
+/** Folders below them that have no sources. */
+const OUTPUTS = ['node_modules', 'dist', '.turbo']
+
 if (process.argv[1] === import.meta.filename) {
   const isForTests = process.argv.includes('--tests')
-  await Promise.all([buildProcesses(), isForTests && buildTestPrograms()])
+  const works = [
+    ['dist', buildProcesses],
+    ...(isForTests ? [['test/dist', buildTestPrograms]] : []),
+  ]
+  const inputs = digestOf([...INPUT_FILES, ...INPUTS.flatMap(sourcesBelow)])
+  const stampOf = (directory) =>
+    join(root, 'node_modules/.cache/build', directory.replace('/', '-'))
+  await Promise.all(
+    works.map(([directory, build]) =>
+      buildUnlessDone({ directory, build, inputs, stampFile: stampOf(directory) }),
+    ),
+  )
+}
+
+/**
+ * Builds into a directory, unless its files are what the last build made of the same inputs.
+ *
+ * @param inputs - A digest of all that the build reads.
+ * @param stampFile - Has what the last build read and wrote.
+ */
+export async function buildUnlessDone({ directory, build, inputs, stampFile }) {
+  const stamp = () => `${inputs} ${process.version} ${digestOf(filesBelow(directory))}\n`
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp()) return
+  rmSync(stampFile, { force: true })
+  await build()
+  mkdirSync(dirname(stampFile), { recursive: true })
+  replaceFile(stampFile, stamp())
+}
+
+/** The SHA-256 of the paths and contents of files of the repository. */
+function digestOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const bytes = readFileSync(resolve(root, file))
+    hash.update(`${file} ${bytes.length}\n`).update(bytes)
+  }
+  return hash.digest('hex')
+}
+
+function sourcesBelow(folder) {
+  return filesBelow(folder, (name) => !OUTPUTS.includes(name))
+}
+
+/** The files below a folder of the repository, in an order of their names. */
+function filesBelow(folder, isWanted = () => true) {
+  if (!existsSync(resolve(root, folder))) return []
+  return readdirSync(resolve(root, folder), { withFileTypes: true })
+    .filter(({ name }) => isWanted(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const file = join(folder, entry.name)
+      if (entry.isDirectory()) return filesBelow(file, isWanted)
+      return entry.isFile() ? [file] : []
+    })
 }
 
 /**
@@ -79,6 +138,7 @@ function entriesOf(folders, pattern) {
  * @param nameOf - The path of the output of an entry.
  */
 async function bundle(entries, nameOf, external) {
+  const { rolldown } = await import('rolldown')
   const warnings = []
   const build = await rolldown({
     cwd: root,
@@ -100,6 +160,7 @@ async function bundle(entries, nameOf, external) {
 }
 
 async function bundleConsole() {
+  const { build: buildPage } = await import('vite')
   const folder = join(root, CONSOLE)
   const { NODE_ENV } = process.env
   // The page is the same in every environment: Vite takes React for development where this has another value.

@@ -72,8 +72,6 @@ export default defineConfig({
       ofProcesses('consumer', ['test/consumer/**/*.test.ts']),
       shared('sim', ['test/{sim,payments}/**/*.test.ts']),
       ofProcesses('browser', ['test/browser/**/*.test.ts']),
-      // Builds the site first, if it has changed.
-      ofProcesses('site', ['test/site/**/*.test.ts']),
       ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
       ofProcesses('e2e', ['test/e2e/**/*.test.ts']),

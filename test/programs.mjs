@@ -22,7 +22,6 @@ const NEEDS = {
   attacks: ['build', 'redis'],
   e2e: ['build', 'redis', 'chromium'],
   browser: ['build', 'redis', 'chromium'],
-  site: ['chromium'],
 }
 
 export const KINDS = Object.keys(NEEDS)

@@ -43,7 +43,7 @@ const CHECKS = [
  * Kinds that run at the same time, in a process of vitest each. Tests of processes wait most of the time, while the others
  * compute.
  */
-const OF_PROCESSES = ['consumer', 'conformance', 'browser', 'site', 'e2e', 'attacks']
+const OF_PROCESSES = ['consumer', 'conformance', 'browser', 'e2e', 'attacks']
 const LANES = [
   KINDS.filter((kind) => kind !== 'check' && !OF_PROCESSES.includes(kind)),
   OF_PROCESSES,

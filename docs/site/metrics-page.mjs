@@ -36,6 +36,7 @@ const PROCESSES = [
   ['packages/snapshots/', 'node, validator'],
   ['packages/replica/', 'node, validator'],
   ['packages/certifier/', 'node, validator'],
+  ['packages/follower/', 'node, validator'],
   ['packages/jobs/', 'node, validator'],
   ['packages/operator/', 'run'],
   ['packages/runtime/', 'all'],

@@ -7,9 +7,9 @@ import { createElement as h, type ReactElement } from 'react'
 const client = new QueryClient()
 
 export function Payee({ name }: { readonly name: string }): ReactElement {
-  const { trust, party } = useName(name, { threshold: 'strong' })
+  const { shown, party } = useName(name, { threshold: 'strong' })
   // `party` is null unless enough nodes agree and the owner is the same as before.
-  return h('p', { role: 'status' }, party === null ? `${trust}…` : `${trust}: ${party}`)
+  return h('p', { role: 'status' }, party === null ? `${shown.kind}…` : `${shown.kind}: ${party}`)
 }
 
 export function App({ scan, name }: { readonly scan: Scan; readonly name: string }): ReactElement {

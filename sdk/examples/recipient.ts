@@ -6,13 +6,21 @@ import { createElement as h, type ReactElement } from 'react'
 type Props = { readonly typed: string; readonly resolver: Resolver }
 
 export function Recipient({ typed, resolver }: Props): ReactElement {
-  const { state, party, changed, error, acceptChange, retry } = useParty(typed, { resolver })
+  const { shown, party, acceptChange, retry } = useParty(typed, { resolver })
   const { text } = usePartyName(party ?? '', { resolver })
-  if (state === 'party') return h('p', { role: 'status' }, `Send to ${text} (${party})`)
+  const say = (text: string) => h('p', { role: 'status' }, text)
   const button = (text: string, onClick: () => void) =>
     h('button', { type: 'button', onClick }, text)
-  if (state === 'changed')
-    return button(`It belongs to ${changed?.party} now. Accept`, acceptChange)
-  if (state === 'failed') return button(`${error?.message} Try again`, retry)
-  return h('p', { role: 'status' }, error?.message ?? state)
+  switch (shown.kind) {
+    case 'pending':
+      return say('…')
+    case 'proven':
+      return say(party === null ? 'No party has this name' : `Send to ${text} (${party})`)
+    case 'changed':
+      return button(`It belongs to ${shown.value.party} now. Accept`, acceptChange)
+    case 'stale':
+      return say('The last answer is too old to send to')
+    case 'failed':
+      return button(`${shown.error.message} Try again`, retry)
+  }
 }

@@ -5,7 +5,7 @@ const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', REGISTER = 'erin' } = p
 
 const validator = createValidator({ url: VALIDATOR, token: TOKEN })
 await validator.wallet.register()
-await validator.wallet.tap({ amount: '10.0' }) // A development network creates coin on request.
+await validator.wallet.tap({ usd: '10.0' }) // A development network creates coin on request.
 try {
   const { party, entry } = await validator.names.register(
     { name: REGISTER, url: 'https://example.org', autoRenew: true },

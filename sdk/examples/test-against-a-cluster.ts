@@ -6,7 +6,7 @@ const cluster = await startCluster({ nodes: 4 })
 try {
   const alice = cluster.validator('alice')
   await alice.wallet.register()
-  await alice.wallet.tap({ amount: '10.0' })
+  await alice.wallet.tap({ usd: '10.0' })
   const { party } = await alice.names.register({ name: 'alice' })
 
   await cluster.kill('sv-1')

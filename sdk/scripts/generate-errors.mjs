@@ -20,12 +20,12 @@ export function errorsPage(catalogue, clientCodes, ledger) {
     Object.entries(specs)
       .map(([code, spec]) => {
         const { definite, retryable, doc } = spec
-        return `| \`${code}\` | ${statusOf(spec)} | ${word(definite)} | ${word(retryable)} | ${doc} |`
+        return `| <a id="${code}"></a>\`${code}\` | ${statusOf(spec)} | ${word(definite)} | ${word(retryable)} | ${doc} |`
       })
       .join('\n')
   const ledgerRows = Object.keys(ledger.catalogue).map((code) => {
     const { httpStatus, retryInfo } = ledger.specOf(code)
-    return `| \`${code}\` | ${httpStatus} | ${word(retryInfo !== null)} |`
+    return `| <a id="${code}"></a>\`${code}\` | ${httpStatus} | ${word(retryInfo !== null)} |`
   })
   return `# Errors
 

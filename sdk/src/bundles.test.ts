@@ -47,6 +47,8 @@ describe('what a page loads', () => {
     const own = all.filter((file) => /^sdk\/|^packages\/reader/.test(file))
     expect(own.filter((file) => /reader|scan\.ts|resolver\.ts|wallet/.test(file))).toEqual([
       'sdk/src/naming/party-resolver.ts', // Its conversion of errors.
+      'sdk/src/wallet/queries.ts', // Options of queries, without the wallet.
+      'sdk/src/react/wallet-hooks.ts',
     ])
   })
 

@@ -55,6 +55,14 @@ export const clientErrorCodes = {
   ...codes(true, true, {
     NAME_EXPIRED:
       'The entry of the name has expired, by the clock of this device or by proven time: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
+    OFFLINE:
+      'This device reports that it has no network, and nothing was read since. `cause` has the last failure.',
+    NAME_MISMATCH:
+      'The name that is watched belongs to another party than `expectParty`: `details.entry`. Do not pay to it.',
+    NAME_AMBIGUOUS:
+      'Two naming systems have the unqualified name, for different parties: `details.candidates`. Let the user type it with its naming system.',
+    NAME_CLAIMED:
+      'The only answers are weaker than `minBasis` of the resolver: `details.candidates`. Do not pay to them.',
     STORE_UNAVAILABLE:
       'A store cannot be read or written, does not answer within 8 s, or has a damaged value, so that a change of owner could not be detected. Check its file or database; `onStoreFailure` lets calls continue without it.',
     PART_UNAVAILABLE:

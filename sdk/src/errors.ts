@@ -56,6 +56,11 @@ export class QuorumscanError extends Error {
     super(message.replace(UNPRINTABLE, '\ufffd'), cause === undefined ? undefined : { cause })
     Object.assign(this, UNKNOWN, own)
   }
+
+  /** Where the code is explained: the row of ERRORS.md in the package. */
+  get docs(): string {
+    return `@quorumscan/sdk/ERRORS.md#${this.code}`
+  }
 }
 
 /** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */

@@ -20,7 +20,8 @@ import {
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeNames, fakeNames } from './fakes.ts'
-import type { Metadata, NameChange, Names } from './names/lookup-types.ts'
+import type { Metadata, NameChange } from './names/lookup-types.ts'
+import type { Names } from './names/names-type.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan } from './scan.ts'
 
@@ -250,8 +251,8 @@ it('a watch asks unreachable nodes once, and then pauses; a lookup asks again af
     return delays
   }
   const watched = await pauses(async (names) => {
-    for await (const { kind } of names.watch('alice')) {
-      expect(kind).toBe('insufficient')
+    for await (const shown of names.watch('alice')) {
+      expect(shown).toMatchObject({ kind: 'failed', error: { code: 'NOT_ENOUGH_NODES' } })
       break
     }
   })

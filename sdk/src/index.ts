@@ -17,7 +17,9 @@ export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
 export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
+export type { Names } from './names/names-type.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
+export type { Shown } from './names/shown.ts'
 export type { Writer } from './names/writer.ts'
 export type { Clock, Random } from './platform/clock.ts'
 export {
@@ -31,15 +33,22 @@ export { createScan, type Network, type Scan, type ScanOptions, type ScanStatus 
 export { createValidator, type Validator } from './validator.ts'
 export type { OwnNames, ValidatorOptions } from './validator-options.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
-export type { PaymentKind } from './wallet/payment-store.ts'
 export type {
+  PaymentOptions,
+  PaymentProgress,
   PaymentResult,
-  Payments,
   Settle,
   SettleOptions,
-  TransferInput,
-  UnfinishedPayment,
-} from './wallet/payments.ts'
+} from './wallet/payment-result.ts'
+export type { PaymentKind } from './wallet/payment-store.ts'
+export type { Payments, TransferInput, UnfinishedPayment } from './wallet/payments.ts'
+export {
+  balanceQuery,
+  offersQuery,
+  transactionsQuery,
+  type WalletQuery,
+  type WalletQueryOptions,
+} from './wallet/queries.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'

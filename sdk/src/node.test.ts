@@ -22,7 +22,7 @@ import { seenNamesFull } from './names/name-changes.ts'
 import { createSeenNames } from './names/seen-names.ts'
 import { createFileStore } from './node.ts'
 import { systemClock } from './platform/clock.ts'
-import { broadcast } from './platform/page.ts'
+import { announceAccepted } from './platform/page.ts'
 import { createSharedStore, sharedValue } from './platform/shared-store.ts'
 import type { Store } from './platform/store.ts'
 
@@ -278,7 +278,7 @@ describe('a store in a file', () => {
     const store = createFileStore(path)
     const shared = createSharedStore(store, systemClock)
     const seen = createSeenNames(shared, async () => `${RECORDED_KEY}:names`, {
-      extras: async () => ({ seenNamesFull, broadcast }),
+      extras: async () => ({ seenNamesFull, announceAccepted }),
     })
     const read = { name: 'alice.unverified.ns', party: 'mallory::1220', atMicros: 9 }
     expect(await seen.compare([read], true)).toMatchObject([

@@ -98,7 +98,9 @@ export async function verifyReceipt(
         ? 'No genesis document: pass that of the pinned hash in `documents`.'
         : `The receipt is of the network ${genesisHash}, which is not pinned, or has no document.`,
     )
-  const trust = trusted ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis) : null
+  const trust = trusted
+    ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis.nodes)
+    : null
   if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
     throw invalidArgument(
       `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,

@@ -6,8 +6,8 @@ import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
 import { READS_CHECKS, type ReadsOptions } from './names/bounded.ts'
-import type { Names } from './names/lookup-types.ts'
 import { LOOKUPS } from './names/methods.ts'
+import type { Names } from './names/names-type.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import type { Writer } from './names/writer.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
@@ -39,6 +39,12 @@ export type ScanOptions = NetworkOptions &
 
 /** What a client of scan nodes knows of its nodes, of the clock of the device, and of its store. */
 export type ScanStatus = CertifiedReaderStatus & {
+  /**
+   * The offset that a validator, another client of the store or `readFrom` stated, and that no certificate reached within
+   * 2 s while nodes proved older states: a lie, or the nodes are behind. Reads do not wait for it or higher ones, until a
+   * certificate reaches it, for a minute at most. null: there is none.
+   */
+  readonly unconfirmedOffset: number | null
   readonly store: {
     /** Why a value cannot be read or written now; null: all can, or none is passed. */
     readonly failure: QuorumscanError | null
@@ -109,7 +115,9 @@ export function createScan(options: ScanOptions): Scan {
     status() {
       const status = made?.reads.reader()?.status()
       if (made === undefined || status === undefined) return null
-      return { ...status, store: { failure: made.reads.shared.failure() } }
+      const { reads } = made
+      const unconfirmedOffset = reads.unconfirmedOffset()
+      return { ...status, unconfirmedOffset, store: { failure: reads.shared.failure() } }
     },
     close,
     [Symbol.asyncDispose]: close,

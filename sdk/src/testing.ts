@@ -99,7 +99,7 @@ export type TestCluster = AsyncDisposable & {
   /** Resolves once the status satisfies `isWanted`; rejects after `timeoutMs` (30 000). */
   waitFor(
     isWanted: (status: ClusterStatus) => boolean,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal | undefined },
   ): Promise<ClusterStatus>
   /** Stops all processes and deletes the directory. The command is killed after `timeoutMs` (30 000). */
   down(options?: { readonly timeoutMs?: number }): Promise<void>
@@ -110,7 +110,9 @@ const POLL_MS = 100
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * Starts a cluster on free ports and returns when all processes are ready (some seconds). It ends with `down`, with
+ * Starts a cluster on free ports and returns when all processes are ready (some seconds). The start has no time-out of its
+ * own: it ends when the command ends, which gives up a process that does not answer for 60 s. `waitFor` and `down` take
+ * 30 s, and calls of `validator` 30 s, unless they are given another `timeoutMs`; calls of `scan` 10 s. It ends with `down`, with
  * `await using`, or with this process.
  *
  * @example await using cluster = await startCluster({ nodes: 4 })

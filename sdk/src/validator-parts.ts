@@ -12,10 +12,11 @@ import { platformCrypto } from './platform/platform-crypto.ts'
 import type { SharedStore } from './platform/shared-store.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import { listNames } from './wallet/own-names.ts'
+import type { PaymentResult } from './wallet/payment-result.ts'
 import { createPaymentStore } from './wallet/payment-store.ts'
 import { createPayments } from './wallet/payments.ts'
-import { type RegistrationParts, register } from './wallet/registration.ts'
-import { cancel, renew, setAutoRenew } from './wallet/renewal.ts'
+import type { RegistrationParts } from './wallet/registration.ts'
+import { cancel, setAutoRenew } from './wallet/renewal.ts'
 import { type AtOffset, createWallet } from './wallet/wallet.ts'
 
 export type ValidatorParts = ReturnType<typeof createValidatorParts>
@@ -38,12 +39,9 @@ export function createValidatorParts(
   const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
   const wallet = createWallet(http)
   const payments = createPayments({
-    http,
-    wallet,
-    names: lookups,
-    clock,
-    store: createPaymentStore(options.store, () => reads.storeKey('payments')),
-    isLocal: /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])([:/]|$)/.test(url),
+    ...{ http, wallet, names: lookups, clock, timeoutMs },
+    store: createPaymentStore(options.store, () => reads.storeKey('payments'), clock),
+    url,
   })
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
@@ -55,8 +53,9 @@ export function createValidatorParts(
   const names: OwnNames = {
     ...lookups,
     list: (more) => listNames({ http, wallet, names: lookups }, more),
-    register: async (input, more) => atOffset(await register(parts, input, more)),
-    renew: async (name, more) => atOffset(await renew(parts, name, more)),
+    register: async (input, more) =>
+      atOffset(resultOf(await payments.register(input, more), more?.signal)),
+    renew: async (name, more) => atOffset(resultOf(await payments.renew(name, more), more?.signal)),
     cancel: (name, more) => cancel(parts, name, more),
     setAutoRenew: (name, isEnabled, more) => setAutoRenew(parts, name, { ...more, isEnabled }),
   }
@@ -66,8 +65,15 @@ export function createValidatorParts(
     payments,
     activities: createActivities(reads, live),
     updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
-    commands: createCommands({ http, clock }),
+    commands: createCommands({ http, clock, url: ledgerUrl }),
     openReader: (shared: SharedStore) =>
       openProxyReader({ http, url, clock, shared, pin, extras: reads.extras }),
   }
+}
+
+/** @throws {QuorumscanError} Why the payment is not done. @throws The signal's reason. */
+function resultOf<T>(payment: PaymentResult<T>, signal: AbortSignal | undefined): T {
+  if (payment.kind === 'done') return payment.result
+  signal?.throwIfAborted()
+  throw payment.error
 }

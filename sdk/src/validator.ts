@@ -1,6 +1,6 @@
 /** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable } from './errors.ts'
+import { cryptoUnavailable, invalidArgument } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
@@ -12,6 +12,7 @@ import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
 import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
+import { URL_IN_KEY_MAX } from './platform/store.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
@@ -60,6 +61,11 @@ export function createValidator(options: ValidatorOptions): Validator {
     assertGenesisPin(genesis)
     if (options.crypto === undefined && !hasPlatformCrypto()) throw cryptoUnavailable()
   }
+  const encodedUrl = encodeURIComponent(url)
+  if (genesis === undefined && options.store !== undefined && encodedUrl.length > URL_IN_KEY_MAX)
+    throw invalidArgument(
+      `\`url\` has more than ${URL_IN_KEY_MAX} characters once it is encoded, too many for keys of \`store\`. Pass \`genesis\`.`,
+    )
   let made: Lookups | undefined
   /** Without the code of the other parts, so that `createScan` loads the write floor alone. */
   const lookups = async (): Promise<Lookups> => {
@@ -70,8 +76,7 @@ export function createValidator(options: ValidatorOptions): Validator {
       clock,
       basis: genesis === undefined ? 'proxy' : 'proof',
       // The network of a trusted proxy is not verified.
-      network:
-        genesis === undefined ? encodeURIComponent(url) : isGenesisHash(genesis) ? genesis : null,
+      network: genesis === undefined ? encodedUrl : isGenesisHash(genesis) ? genesis : null,
       open: async (shared) => (await parts()).openReader(shared),
       extras: () => loadPart(() => import('./scan-extras.ts')),
     })
@@ -111,6 +116,8 @@ const PAYMENTS = {
   rejectTransfer: false,
   withdrawTransfer: false,
   tap: false,
+  register: false,
+  renew: false,
   unfinished: false,
 }
 const WALLET = {

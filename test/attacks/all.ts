@@ -11,6 +11,7 @@ import { expiredBundleFlood } from './expired-bundle-flood.ts'
 import { failingHandlers } from './failing-handlers.ts'
 import { forgedHealthPath } from './forged-health-path.ts'
 import { fuzz } from './fuzz.ts'
+import { halfFinished } from './half-finished.ts'
 import { longPollFlood } from './long-poll-flood.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { overload } from './overload.ts'
@@ -41,4 +42,5 @@ export const ATTACKS: readonly Attack[] = [
   staleStatementLoop,
   expiredBundleFlood,
   engineConnectionFlood,
+  halfFinished,
 ]

@@ -9,9 +9,10 @@ import { createRoot } from 'react-dom/client'
 // @boundaries-ignore The store of the README is tried in a real browser.
 import { createIndexedDbStore } from '../../sdk/examples/stores.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
-import { watchName } from '../../sdk/src/names/watch.ts'
+import { watchName } from '../../sdk/src/names/watch-name.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { systemClock } from '../../sdk/src/platform/clock.ts'
+import { stateOf } from './trust-states.ts'
 
 type Shown = {
   /** Makes what is shown of the typed text; may call hooks. */
@@ -82,7 +83,7 @@ function hangingNames(names: ReturnType<typeof fakeNames>): ReturnType<typeof fa
         channel: async () => 'hanging',
         lookup: (...asked) => (lookupCount++ === 0 ? names.lookup(...asked) : never()),
       }),
-    reverse: (...asked) => (reverseCount++ === 0 ? names.reverse(...asked) : never()),
+    reverseMany: (...asked) => (reverseCount++ === 0 ? names.reverseMany(...asked) : never()),
   }
 }
 
@@ -104,6 +105,7 @@ export const kit = {
   setClockBack,
   resolverOf,
   show,
+  stateOf,
   createIndexedDbStore,
 }
 

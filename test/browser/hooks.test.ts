@@ -87,14 +87,15 @@ describe('in Chromium', () => {
         }
         const names = { ...fakes, watch }
         const shown = kit.show(() => {
-          const { trust, party, changed, basis } = kit.useName('alice', { names })
-          return `${trust} ${party} ${changed?.previousParty} ${basis}`
+          const { shown: now, party } = kit.useName('alice', { names })
+          const previous = now.kind === 'changed' ? now.previous.previousParty : null
+          return `${now.kind} ${party} ${previous} ${now.kind === 'proven' && now.basis}`
         })
-        await shown.until(`verified ${alice} undefined proof`)
+        await shown.until(`proven ${alice} null proof`)
         names.changeOwner('alice', other)
-        await shown.until(`changed null ${alice} proof`)
+        await shown.until(`changed null ${alice} false`)
         await names.acceptChange('alice', other)
-        await shown.until(`verified ${other} undefined proof`)
+        await shown.until(`proven ${other} null proof`)
         return { texts: shown.texts, options: [...options] }
       }, parties)
       expect(texts).toHaveLength(4)
@@ -110,16 +111,16 @@ describe('in Chromium', () => {
         let refetch = () => {}
         const shown = kit.show(() => {
           const found = kit.useName('alice', { names, maxAgeMs: 600 })
-          refetch = found.refetch
-          return found.trust
+          refetch = found.retry
+          return found.shown.kind
         })
-        await shown.until('verified')
+        await shown.until('proven')
         const timer = setInterval(() => refetch(), 50)
-        await shown.until('unverified')
+        await shown.until('stale')
         clearInterval(timer)
         return shown.texts.at(-1)
       }, parties)
-      expect(text).toBe('unverified')
+      expect(text).toBe('stale')
     })
 
     it('has an error where the reason is a failure, also if the cause is not an error of the SDK', async () => {
@@ -127,17 +128,16 @@ describe('in Chromium', () => {
         const fakes = kit.fakeNames()
         const textOf = (names: typeof fakes) => async (text: string) => {
           const shown = kit.show(() => {
-            const { trust, reason, error } = kit.useName('alice', { names })
-            return `${trust} ${reason} ${error?.code}`
+            return kit.stateOf(kit.useName('alice', { names }).shown)
           })
           await shown.until(text)
         }
         fakes.fail('OVERLOADED')
-        await textOf(fakes)('unverified failed OVERLOADED')
+        await textOf(fakes)('OVERLOADED')
         const watch = (() => {
           throw new Error('broken')
         }) as typeof fakes.watch
-        await textOf({ ...fakes, watch })('unverified failed NETWORK_ERROR')
+        await textOf({ ...fakes, watch })('NETWORK_ERROR')
         return 'both'
       })
       expect(texts).toBe('both')
@@ -151,19 +151,17 @@ describe('in Chromium', () => {
             enabled: typed === 'on',
             select: ({ kind }: { readonly kind: string }) => kind,
           }
-          const { trust, data } = kit.useName('alice', { names, query })
-          return `${trust} ${data}`
+          const { party, data } = kit.useName('alice', { names, query })
+          return `${party === alice} ${data}`
         })
-        await shown.until('idle undefined')
+        await shown.until('false pending')
         shown.type('on')
-        await shown.until('verified verified')
+        await shown.until('true proven')
         shown.type('off')
-        await shown.until('idle undefined')
+        await shown.until('false pending')
         return shown.texts
       }, parties)
-      expect(texts).toEqual([
-        ...['idle undefined', 'checking undefined', 'verified verified', 'idle undefined'],
-      ])
+      expect(texts).toEqual([...['false pending', 'true proven', 'false pending']])
     })
   })
 
@@ -178,32 +176,32 @@ describe('in Chromium', () => {
             let refetch = () => {}
             const shown = kit.show(() => {
               const found = kit.useReverse(alice as string, { names, maxAgeMs: 600, query })
-              refetch = found.refetch
-              return found.trust
+              refetch = found.retry
+              return found.shown.kind
             })
-            await shown.until('verified')
+            await shown.until('proven')
             const timer = setInterval(() => refetch(), 50)
-            await shown.until('checking')
+            await shown.until('stale')
             clearInterval(timer)
             return shown.texts.at(-1)
           },
           [ALICE, staleTime] as const,
         )
-        expect(text).toBe('checking')
+        expect(text).toBe('stale')
       },
     )
 
     it('ages by the monotonic clock if the wall clock is set back', async () => {
       const text = await page.evaluate(async ([alice]) => {
         const names = kit.hangingNames(kit.fakeNames({ alice }))
-        const shown = kit.show(() => kit.useReverse(alice, { names, maxAgeMs: 600 }).trust)
-        await shown.until('verified')
+        const shown = kit.show(() => kit.useReverse(alice, { names, maxAgeMs: 600 }).shown.kind)
+        await shown.until('proven')
         const restore = kit.setClockBack(3_600_000)
-        await shown.until('checking')
+        await shown.until('stale')
         restore()
         return shown.texts.at(-1)
       }, parties)
-      expect(text).toBe('checking')
+      expect(text).toBe('stale')
     })
 
     it.each([
@@ -214,19 +212,19 @@ describe('in Chromium', () => {
       const read = await page.evaluate(async ([staleTime, alice]) => {
         const fakes = kit.fakeNames({ alice })
         let count = 0
-        const reverse: typeof fakes.reverse = (...asked) => {
+        const reverseMany: typeof fakes.reverseMany = (...asked) => {
           count++
-          return fakes.reverse(...asked)
+          return fakes.reverseMany(...asked)
         }
-        const names = { ...fakes, reverse }
+        const names = { ...fakes, reverseMany }
         const shown = kit.show(() => {
-          const { trust, name } = kit.useReverse(alice, { names, query: { staleTime } })
-          return `${trust} ${name}`
+          const { shown: now, name } = kit.useReverse(alice, { names, query: { staleTime } })
+          return `${now.kind} ${name}`
         })
-        await shown.until('verified alice.unverified.ns')
+        await shown.until('proven alice.unverified.ns')
         shown.texts.length = 0
         shown.remount()
-        await shown.until('verified alice.unverified.ns')
+        await shown.until('proven alice.unverified.ns')
         return count
       }, asked)
       expect(read).toBe(count)
@@ -238,30 +236,25 @@ describe('in Chromium', () => {
       const texts = await page.evaluate(async ([alice, other]) => {
         const resolver = kit.resolverOf(kit.fakeNames({ alice }))
         const shown = kit.show((typed) => {
-          const { state, party, error } = kit.useParty(typed, { resolver })
-          return `${state} ${party} ${error?.code}`
+          const { shown: now, party } = kit.useParty(typed, { resolver })
+          return `${kit.stateOf(now)} ${party}`
         })
-        await shown.until('idle null undefined')
+        await shown.until('pending null')
         for (const [typed, text] of [
-          [' alice ', `party ${alice} undefined`],
-          ['bob', 'absent null undefined'],
-          [other, `party ${other} undefined`],
-          ['mainnet:cns:alice.unverified.ns', 'invalid null INVALID_NAME'],
-          ['', 'idle null undefined'],
+          [' alice ', `proven ${alice}`],
+          ['bob', 'absent null'],
+          [other, `proven ${other}`],
+          ['mainnet:cns:alice.unverified.ns', 'INVALID_NAME null'],
+          ['', 'pending null'],
         ] as const) {
           shown.type(typed)
           await shown.until(text)
         }
         return shown.texts
       }, parties)
-      const typing = 'typing null undefined'
-      const resolving = 'resolving null undefined'
       expect(texts).toEqual([
-        ...['idle null undefined', typing, resolving, `party ${ALICE} undefined`],
-        ...[typing, resolving, 'absent null undefined'],
-        ...[typing, resolving, `party ${OTHER} undefined`],
-        ...[typing, resolving, 'invalid null INVALID_NAME'],
-        'idle null undefined',
+        ...['pending null', `proven ${ALICE}`, 'pending null', 'absent null', 'pending null'],
+        ...[`proven ${OTHER}`, 'pending null', 'INVALID_NAME null', 'pending null'],
       ])
     })
 
@@ -274,9 +267,10 @@ describe('in Chromium', () => {
         const shown = kit.show(() => {
           const result = kit.useParty('alice', { resolver, pollMs })
           accepts.push(result.acceptChange)
-          return `${result.state} ${result.party} ${result.changed?.party}`
+          const { shown: now, party } = result
+          return `${now.kind} ${party} ${now.kind === 'changed' && now.value.party}`
         })
-        await shown.until(`party ${alice} undefined`)
+        await shown.until(`proven ${alice} false`)
         names.changeOwner('alice', other)
         await shown.until(`changed null ${other}`)
         const acceptFirst = accepts.at(-1)
@@ -284,37 +278,55 @@ describe('in Chromium', () => {
         await acceptFirst?.()
         await shown.until(`changed null ${third}`)
         await accepts.at(-1)?.()
-        await shown.until(`party ${third} undefined`)
+        await shown.until(`proven ${third} false`)
         return shown.texts.slice(-3)
       }, parties)
       expect(texts).toEqual([
-        ...[`changed null ${OTHER}`, `changed null ${THIRD}`, `party ${THIRD} undefined`],
+        ...[`changed null ${OTHER}`, `changed null ${THIRD}`, `proven ${THIRD} false`],
       ])
     })
 
-    it('keeps the last answer while reads fail, until it is too old; then it is failed, and can be retried', async () => {
+    it('keeps the last answer while reads fail, until it is too old; then it is stale, and can be retried', async () => {
       const texts = await page.evaluate(async ([alice]) => {
         const names = kit.fakeNames({ alice })
         const resolver = kit.resolverOf(names)
         let retry = () => {}
         const bounds = { pollMs: 100, maxAgeMs: 1500 }
         const shown = kit.show(() => {
-          const { state, party, error, ...more } = kit.useParty('alice', { resolver, ...bounds })
+          const { shown: now, party, ...more } = kit.useParty('alice', { resolver, ...bounds })
           retry = more.retry
-          return `${state} ${party} ${error?.code}`
+          return `${now.kind} ${party} ${now.kind === 'stale' && now.error?.code}`
         })
-        await shown.until(`party ${alice} undefined`)
+        await shown.until(`proven ${alice} false`)
         names.fail('NETWORK_ERROR')
-        await shown.until('failed null NETWORK_ERROR')
+        await shown.until('stale null NETWORK_ERROR')
         names.fail(null)
         retry()
-        await shown.until(`party ${alice} undefined`)
+        await shown.until(`proven ${alice} false`)
         return shown.texts
       }, parties)
-      expect(texts.slice(-4)).toEqual([
-        ...[`party ${ALICE} undefined`, `party ${ALICE} NETWORK_ERROR`],
-        ...['failed null NETWORK_ERROR', `party ${ALICE} undefined`],
+      expect(texts.slice(-3)).toEqual([
+        ...[`proven ${ALICE} false`, 'stale null NETWORK_ERROR', `proven ${ALICE} false`],
       ])
+    })
+
+    it('reads again at once when another tab has accepted the change', async () => {
+      const text = await page.evaluate(async ([alice, other]) => {
+        const names = kit.fakeNames({ alice })
+        const resolver = kit.resolverOf(names)
+        // No other read comes in time.
+        const shown = kit.show(() => {
+          const { shown: now, party } = kit.useParty('alice', { resolver, pollMs: 3_600_000 })
+          return `${now.kind} ${party}`
+        })
+        await shown.until(`proven ${alice}`)
+        names.changeOwner('alice', other)
+        const accepted = setInterval(() => void names.acceptChange('alice', other), 600)
+        await shown.until(`proven ${other}`)
+        clearInterval(accepted)
+        return shown.texts.at(-1)
+      }, parties)
+      expect(text).toBe(`proven ${OTHER}`)
     })
 
     it('a dispute and the end of an entry take the party away at once', async () => {
@@ -322,22 +334,23 @@ describe('in Chromium', () => {
         const names = kit.fakeNames({ alice })
         const resolver = kit.resolverOf(names)
         const shown = kit.show(() => {
-          const { state, party } = kit.useParty('alice', { resolver, pollMs: 100 })
-          return `${state} ${party}`
+          const { shown: now, party } = kit.useParty('alice', { resolver, pollMs: 100 })
+          return `${kit.stateOf(now)} ${party}`
         })
-        await shown.until(`party ${alice}`)
+        await shown.until(`proven ${alice}`)
         names.fail('CONSENSUS_DISPUTED')
-        await shown.until('disputed null')
+        await shown.until('CONSENSUS_DISPUTED null')
         names.fail(null)
-        await shown.until(`party ${alice}`)
+        await shown.until(`proven ${alice}`)
         names.expire('alice')
-        await shown.until('expired null')
+        await shown.until('NAME_EXPIRED null')
         names.remove('alice')
         await shown.until('absent null')
         return shown.texts.slice(1)
       }, parties)
       expect(texts).toEqual([
-        ...[`party ${ALICE}`, 'disputed null', `party ${ALICE}`, 'expired null', 'absent null'],
+        ...[`proven ${ALICE}`, 'CONSENSUS_DISPUTED null', `proven ${ALICE}`],
+        ...['NAME_EXPIRED null', 'absent null'],
       ])
     })
   })

@@ -28,7 +28,7 @@ import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
-import { type FixedAnswer, payees, reverses, whileOnline } from './trust-states.ts'
+import { type FixedAnswer, payees, reverses, stateOf, whileOnline } from './trust-states.ts'
 
 let scan: Scan
 type Shown = ReturnType<typeof useRegister> | ReturnType<typeof useRenew>
@@ -36,7 +36,11 @@ type Shown = ReturnType<typeof useRegister> | ReturnType<typeof useRenew>
 function Payee({ name, party }: { readonly name: string; readonly party: string }): ReactElement {
   const payee = useName(name)
   const back = useReverse(party)
-  return h('p', { id: 'payee' }, `${payee.trust} ${payee.party} ${back.trust} ${back.name}`)
+  return h(
+    'p',
+    { id: 'payee' },
+    `${stateOf(payee.shown)} ${payee.party} ${stateOf(back.shown)} ${back.name}`,
+  )
 }
 
 /** Renders a node, and returns its element in the page. */
@@ -55,13 +59,13 @@ function FixedPayee({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
     ...(expectParty === undefined ? {} : { expectParty }),
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   }
-  const { trust, party } = useName(name, options)
-  return h('p', null, `${trust} ${party}`)
+  const { shown, party } = useName(name, options)
+  return h('p', null, `${stateOf(shown)} ${party}`)
 }
 
 function FixedReverse({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
-  const { trust, name } = useReverse(fixed.name ?? 'alice::1220', { names: fixed.names })
-  return h('p', null, `${trust} ${name}`)
+  const { shown, name } = useReverse(fixed.name ?? 'alice::1220', { names: fixed.names })
+  return h('p', null, `${stateOf(shown)} ${name}`)
 }
 
 /** A call of a hook that writes, and the texts that are shown until it ends. */
@@ -195,11 +199,11 @@ export const wallet = {
       useEffect(() => {
         for (const [index, next] of texts.entries()) setTimeout(() => setText(next), 50 * index)
       }, [])
-      const { trust } = useName(text, { names: counting })
-      return h('p', null, `${text} ${trust}`)
+      const { shown } = useName(text, { names: counting })
+      return h('p', null, `${text} ${stateOf(shown)}`)
     }
     const element = render(h(Field))
-    const last = `${texts.at(-1)} verified`
+    const last = `${texts.at(-1)} proven`
     while (element.textContent !== last) await new Promise(requestAnimationFrame)
     return lookedUp
   },
@@ -210,9 +214,10 @@ export const wallet = {
       useEffect(() => {
         for (const next of texts) setText(next)
       }, [])
-      const { trust, entries, error } = useSearch(text, { names: scan.names, limit: 2 })
+      const { shown, entries } = useSearch(text, { names: scan.names, limit: 2 })
       const found = entries.map(({ name }) => name).join(' ')
-      return h('p', null, trust === 'checking' ? '' : `${trust} ${error?.code ?? found}`)
+      const isPending = text !== '' && shown.kind === 'pending'
+      return h('p', null, isPending ? '' : `${stateOf(shown)} ${found}`)
     }
     return (await textsOf(render(h(Suggestions)), 1))[0] as string
   },
@@ -231,8 +236,9 @@ export const wallet = {
   /** Shows, from now on, the hook's reason why a name is not verified. */
   watchReason(): void {
     const Reason = () => {
-      const { trust, reason } = useName('a.unverified.ns', whileOnline)
-      return h('p', { id: 'watched' }, trust === 'checking' ? '' : `${reason}`)
+      const { shown } = useName('a.unverified.ns', whileOnline)
+      const text = shown.kind === 'stale' ? `stale ${shown.error?.code}` : shown.kind
+      return h('p', { id: 'watched' }, text)
     }
     render(h(Reason))
   },
@@ -255,7 +261,7 @@ export const wallet = {
     const element = render([one, h('p', { key: 'between' }, ' / '), other])
     for (;;) {
       const [text] = (await textsOf(element, 1)).slice(-1)
-      if (text !== undefined && !text.includes('checking')) return text
+      if (text !== undefined && !text.includes('pending')) return text
       await new Promise(requestAnimationFrame)
     }
   },

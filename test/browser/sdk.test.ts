@@ -36,7 +36,7 @@ describe('in Chromium', () => {
     cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
     const alice = cluster.validator('alice')
     await alice.wallet.register()
-    await alice.wallet.tap({ amount: '10.0' })
+    await alice.wallet.tap({ usd: '10.0' })
     party = (await alice.names.register({ name: ALICE })).party
     const { outputFiles } = await build({
       entryPoints: {
@@ -103,16 +103,16 @@ describe('in Chromium', () => {
     expect(signers.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('shows a payee whose name and party are verified', async () => {
+  it('shows a payee whose name and party are proven', { tags: ['rest'] }, async () => {
     await page.evaluate(([name, owner]) => wallet.show(name, owner), [ALICE, party] as const)
     await page.waitForFunction(
       (text) => document.querySelector('#payee')?.textContent === text,
-      `verified ${party} verified ${ALICE}`,
+      `proven ${party} proven ${ALICE}`,
     )
   })
 
   it.each([
-    ['payee', ALICE, '::', () => `verified: ${party}`],
+    ['payee', ALICE, '::', () => `proven: ${party}`],
     ['recipient', `localnet:cns:${ALICE}`, `to ${ALICE}`, () => `Send to ${ALICE} (${party})`],
   ] as const)('runs the unchanged example %s of the README', async (name, typed, part, text) => {
     const asked = [name, typed, part] as const
@@ -129,26 +129,28 @@ describe('in Chromium', () => {
     ] as const)
   }
 
-  it('shows a party only while it is verified', async () => {
+  it('shows a party only while it is proven', { tags: ['rest'] }, async () => {
     const alice = 'alice::1220'
     const expected = {
-      'nothing is typed': ['idle null'],
-      'what is typed can be no name': ['invalid null'],
-      'enough nodes agree': ['checking null', `verified ${alice}`],
-      'there are too few nodes': ['checking null', `trusted ${alice}`],
-      'the name has a new owner': ['checking null', 'changed null'],
-      'it has no entry': ['checking null', 'absent null'],
-      'the entry ends': ['checking null', `verified ${alice}`, 'expired null'],
-      'it has another party': ['checking null', 'mismatch null'],
-      'nodes are unreachable': ['checking null', 'unverified null'],
-      'the lookup fails': ['checking null', 'unverified null'],
-      'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'unverified null'],
-      'the next answer fails': ['checking null', `verified ${alice}`, 'unverified null'],
+      'nothing is typed': ['pending null'],
+      'what is typed can be no name': ['INVALID_NAME null'],
+      'enough nodes agree': ['pending null', `proven ${alice}`],
+      'there are too few nodes': ['pending null', `proven ${alice}`],
+      'the name has a new owner': ['pending null', 'changed null'],
+      'it has no entry': ['pending null', 'absent null'],
+      'the entry ends': ['pending null', `proven ${alice}`, 'NAME_EXPIRED null'],
+      'it has another party': ['pending null', 'NAME_MISMATCH null'],
+      'nodes are unreachable': ['pending null', 'NOT_ENOUGH_NODES null'],
+      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the answer cannot be renewed': ['pending null', `proven ${alice}`, 'stale null'],
+      'the next answer fails': ['pending null', `proven ${alice}`, 'NETWORK_ERROR null'],
     }
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
 
-  it('looks up only the first text and the one at which typing pauses', async () => {
+  it('looks up only the first text and the one at which typing pauses', {
+    tags: ['rest'],
+  }, async () => {
     const parts = ['a', 'al', 'ali', 'alic', 'alice']
     expect(await page.evaluate((texts) => wallet.type(texts), parts)).toEqual([
       'a.unverified.ns',
@@ -156,30 +158,34 @@ describe('in Chromium', () => {
     ])
   })
 
-  it('suggests names that begin with the typed text', async () => {
+  it('suggests names that begin with the typed text', { tags: ['rest'] }, async () => {
     const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
-    expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
-    expect(await search('missing')).toBe('verified ')
-    expect(await search('аlice')).toBe('invalid INVALID_NAME')
-    expect(await search('')).toBe('idle ')
+    expect(await search('a', 'al', 'ali')).toBe(`proven ${ALICE}`)
+    expect(await search('missing')).toBe('proven ')
+    expect(await search('аlice')).toBe('INVALID_NAME ')
+    expect(await search('')).toBe('pending ')
   })
 
-  it('reports that the device is offline once its answer is too old, and recovers when it is online', async () => {
-    const untilShown = (reason: string) =>
+  it('reports that the device is offline once its answer is too old, and recovers when it is online', {
+    tags: ['rest'],
+  }, async () => {
+    const untilShown = (shown: string) =>
       page.waitForFunction(
         (text) => document.querySelector('#watched')?.textContent === text,
-        reason,
+        shown,
       )
     await page.evaluate(() => wallet.watchReason())
-    await untilShown('null')
+    await untilShown('proven')
     onTestFinished(() => context.setOffline(false))
     await context.setOffline(true)
-    await untilShown('offline')
+    await untilShown('stale OFFLINE')
     await context.setOffline(false)
-    await untilShown('null')
+    await untilShown('proven')
   })
 
-  it('stores every name that several tabs look up at the same time', async () => {
+  it('stores every name that several tabs look up at the same time', {
+    tags: ['rest'],
+  }, async () => {
     const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
     const tabs = await Promise.all(names.slice(0, 3).map(() => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(page.url())))
@@ -196,19 +202,19 @@ describe('in Chromium', () => {
     await Promise.all(tabs.map((tab) => tab.close()))
   })
 
-  it('separates the answers of two networks in one page', async () => {
+  it('separates the answers of two networks in one page', { tags: ['rest'] }, async () => {
     expect(await page.evaluate(() => wallet.showTwoNetworks())).toBe(
-      'verified alice::1220 / absent null',
+      'proven alice::1220 / absent null',
     )
   })
 
-  it('shows a name only if it resolves to the party', async () => {
+  it('shows a name only if it resolves to the party', { tags: ['rest'] }, async () => {
     const expected = {
-      'there is no party': ['idle null'],
-      'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
-      'the name has a new owner': ['checking null', 'changed null'],
-      'it has none': ['checking null', 'absent null'],
-      'the lookup fails': ['checking null', 'unverified null'],
+      'there is no party': ['pending null'],
+      'it has a name that leads back': ['pending null', 'proven a.unverified.ns'],
+      'the name has a new owner': ['pending null', 'changed null'],
+      'it has none': ['pending null', 'absent null'],
+      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
     }
     expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
@@ -217,7 +223,7 @@ describe('in Chromium', () => {
   it('registers and renews a name by hooks, which show steps, payment and errors', async () => {
     const dora = cluster.validator('dora')
     await dora.wallet.register()
-    await dora.wallet.tap({ amount: '10.0' })
+    await dora.wallet.tap({ usd: '10.0' })
     const options = { url: cluster.validatorUrl, token: await cluster.token('dora') }
     const write = (hook: 'register' | 'renew', name: string) =>
       page.evaluate((asked) => wallet.write(...asked), [hook, name, options] as const)
@@ -247,7 +253,7 @@ describe('in Chromium', () => {
     const bob = cluster.validator('bob')
     await bob.wallet.register()
     const tap = async ({ wallet: own }: Validator, count: number) => {
-      for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
+      for (let taps = 0; taps < count; taps++) await own.tap({ usd: '1.0' })
     }
     await Promise.all([tap(bob, activityCount - 2), tap(cluster.validator('alice'), 2)])
     const offsets = await updating
@@ -296,7 +302,7 @@ describe('in Chromium', () => {
     await type(tab, `localnet:cns:${ALICE}`)
     await untilShown(tab, 'Proven to this page')
     await sending(tab).click()
-    await untilShown(tab, '1.0 coin offered')
+    await untilShown(tab, '1 coin offered')
     await card(tab, 'History').getByText(`Offered to ${ALICE}`).waitFor()
 
     // The device remembers another owner. This address of the page runs none of its code.
@@ -325,7 +331,9 @@ describe('in Chromium', () => {
     await untilShown(first, 'Proven to this page')
   })
 
-  it('stores the read floor in the storage of the page, and does not violate its policy', async () => {
+  it('stores the read floor in the storage of the page, and does not violate its policy', {
+    tags: ['rest'],
+  }, async () => {
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
     expect(await page.evaluate(() => wallet.stored())).toContain(
       `quorumscan:${cluster.genesisHash.slice(0, 16)}:floor`,

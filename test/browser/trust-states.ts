@@ -1,9 +1,9 @@
 /** Names with fixed answers: one for each state of the hooks. */
 
-import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
+import type { LookupOutcome, Names, Shown } from '@quorumscan/sdk'
 import { formatInstant } from '@quorumscan/verifier'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
-import { watchName } from '../../sdk/src/names/watch.ts'
+import { watchName } from '../../sdk/src/names/watch-name.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 
@@ -12,6 +12,12 @@ export type FixedAnswer = {
   readonly name?: string
   readonly expectParty?: string
   readonly maxAgeMs?: number
+}
+
+/** `absent`, a kind, or the code of a failure. */
+export function stateOf(shown: Shown<unknown>): string {
+  if (shown.kind === 'failed') return shown.error.code
+  return shown.kind === 'proven' && shown.value === null ? 'absent' : shown.kind
 }
 
 const ALICE = 'alice::1220'
@@ -47,15 +53,13 @@ const change = {
 }
 
 /** Each lookup gets the next answer. After the last one it is repeated. */
-function answering(
-  ...answers: readonly (LookupOutcome | FoundEntry | 'never' | 'fails' | null)[]
-): Names {
+function answering(...answers: readonly (LookupOutcome | 'never' | 'fails')[]): Names {
   let count = 0
   const next = async () => {
     const answer = answers[Math.min(count++, answers.length - 1)]
     if (answer === 'never') return never()
     if (answer === 'fails') throw new Error('no answer')
-    if (answer === null || typeof answer !== 'object' || !('recordTime' in answer)) return answer
+    if (typeof answer !== 'object' || !('recordTime' in answer)) return answer
     const isEnding = 'entry' in answer && answer.entry?.expiresAt === SOON
     const ending = isEnding ? { entry: { ...answer.entry, expiresAt: instant(SOON_MS) } } : {}
     return { ...answer, recordTime: instant(0), ...ending }
@@ -69,7 +73,8 @@ function namesOf(next: () => Promise<unknown>): Names {
     const channel = async () => 'fixed'
     return watchName(name, { ...options, clock: systemClock, channel, lookup })
   }
-  return { reverse: next, watch } as unknown as Names // The hooks use only these methods.
+  const reverseMany = async () => [await next()]
+  return { reverseMany, watch } as unknown as Names // The hooks use only these methods.
 }
 
 /** The time in `ms` from now. */
@@ -120,11 +125,11 @@ export const whileOnline: FixedAnswer = {
 export const reverses: Record<string, FixedAnswer> = {
   'there is no party': { names: answering('never'), name: '' },
   'it has a name that leads back': {
-    names: answering({ ...entry, changed: null, clockSkewMs: null }),
+    names: answering(found),
   },
   'the name has a new owner': {
-    names: answering({ ...entry, changed: change, clockSkewMs: null }),
+    names: answering({ ...found, changed: change }),
   },
-  'it has none': { names: answering(null) },
+  'it has none': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
   'the lookup fails': { names: answering('fails') },
 }

@@ -9,7 +9,7 @@ import { describeWalletSdk } from './suites/wallet-sdk.ts'
 
 describe('each operation', { tags: ['rest'] }, describeOperations)
 describe('@canton-network/core-splice-client, unchanged,', describeSpliceClient)
-describe('the reader of Splice networks', describeSpliceSdk)
+describe('the reader of Splice networks', { tags: ['rest'] }, describeSpliceSdk)
 describe('@canton-network/core-ledger-client, unchanged,', describeLedgerClient)
-describe('@canton-network/wallet-sdk, unchanged,', describeWalletSdk)
+describe('@canton-network/wallet-sdk, unchanged,', { tags: ['rest'] }, describeWalletSdk)
 describe('the ledger interface', describeLedgerInterface)

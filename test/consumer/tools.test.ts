@@ -41,12 +41,12 @@ export const party = 'alice::1220' + 'a'.repeat(64)
 export async function shown() {
   const names = fakeNames({ alice: party })
   const root = document.createElement('div')
-  const wanted = 'verified ' + party
+  const wanted = 'proven ' + party
   const done = new Promise((resolve) => {
     const Payee = () => {
-      const { trust, party, error } = useName('alice')
-      const text = trust + ' ' + (party ?? error?.message)
-      if (text === wanted || error != null) resolve(text)
+      const { shown, party } = useName('alice')
+      const text = shown.kind + ' ' + (party ?? shown.error?.message)
+      if (text === wanted || shown.kind === 'failed') resolve(text)
       return h('p', null, text)
     }
     const app = createRoot(root)
@@ -58,7 +58,7 @@ export async function shown() {
 `
 const SHOWS = `
 test('a component shows the owner', async () => {
-  expect(await shown()).toBe('verified ' + party)
+  expect(await shown()).toBe('proven ' + party)
 })
 `
 /** With the `fetch` and the `AbortController` of the environment, one of which may be that of Node. */

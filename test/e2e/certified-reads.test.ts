@@ -1,6 +1,7 @@
 /**
  * Certified reads on real processes: with a member that tells every kind of lie, and while nodes, the log and clocks
  * fail. All tests share one cluster, and each leaves all of it up.
+ * @module-tag rest
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

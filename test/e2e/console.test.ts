@@ -147,7 +147,9 @@ describe('the console', () => {
     await assertAccessible('a liar')
   })
 
-  it('shows the details of a node: votes, certificate, log, queues, storage and messages', async () => {
+  it('shows the details of a node: votes, certificate, log, queues, storage and messages', {
+    tags: ['rest'],
+  }, async () => {
     await choose('sv-1', 'View …')
     const view = page.getByRole('dialog', { name: 'sv-1' })
     await view.getByText(/^offset \d+ of .*, signed by sv-.* of 4\)$/).waitFor()

@@ -50,7 +50,7 @@ const it = base
       async (user: string): Promise<Validator> => {
         const validator = cluster.validator(user)
         await validator.wallet.register()
-        await validator.wallet.tap({ amount: '10.0' })
+        await validator.wallet.tap({ usd: '10.0' })
         return validator
       },
   )
@@ -142,7 +142,7 @@ describe('a wallet', () => {
     const receiver = (await hugo.wallet.status()).partyId
     const createTransfer = async (trackingId: string) => {
       const expiresAt = formatInstant(clock.nowMicros() + HOUR_MICROS)
-      const terms = { amount: '5.0', receiver, trackingId, expiresAt }
+      const terms = { coin: '5.0', receiver, trackingId, expiresAt }
       const made = await gina.payments.transfer(terms)
       if (made.kind !== 'done') throw made.error
       // The ledger has it once: the repeat has the same update.
@@ -204,12 +204,9 @@ describe('a wallet', () => {
 })
 
 describe('streams', () => {
-  it('of activities are read when a WebSocket announces them, and once each after it is lost', async ({
-    scan,
-    withCoin,
-    cluster,
-    genesis,
-  }) => {
+  it('of activities are read when a WebSocket announces them, and once each after it is lost', {
+    tags: ['rest'],
+  }, async ({ scan, withCoin, cluster, genesis }) => {
     const { wallet } = await withCoin('judy')
     let after = ''
     for await (const row of scan.activities({ order: 'desc', pageSize: 1 })) {
@@ -222,12 +219,12 @@ describe('streams', () => {
         super(url, protocols)
         sockets.push(this)
         // Each message causes the next row, so that the socket and not a poll announces it.
-        this.addEventListener('message', () => wallet.tap({ amount: '1.0' }).catch(() => {}))
+        this.addEventListener('message', () => wallet.tap({ usd: '1.0' }).catch(() => {}))
       }
     }
     const { activities } = cluster.validator('judy', { genesis, WebSocket: WatchedSocket })
     const seen: string[] = []
-    await wallet.tap({ amount: '1.0' })
+    await wallet.tap({ usd: '1.0' })
     // The interval is longer than the test, so that no client polls.
     const options = { after, follow: true, pageSize: 2, pollMs: 600_000 } as const
     for await (const row of activities({ ...options, threshold: 'strong' })) {
@@ -246,6 +243,7 @@ describe('streams', () => {
     ['by pages', null],
   ] as const)(
     'of updates %s yield each offset once, and continue from the checkpoint',
+    { tags: ['rest'] },
     async ([, socket], { cluster, withCoin }) => {
       const { wallet } = await withCoin('kim')
       const parties = [(await wallet.status()).partyId]
@@ -260,13 +258,13 @@ describe('streams', () => {
         WebSocket: socket,
         ...(socket === null ? {} : { fetch: noPages }),
       })
-      await wallet.tap({ amount: '1.0' })
+      await wallet.tap({ usd: '1.0' })
       const offsets: number[] = []
       for await (const update of updates({ parties, follow: false, checkpoint }))
         offsets.push(update.offset)
       expect(offsets.length).toBeGreaterThanOrEqual(2)
       expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
-      await wallet.tap({ amount: '1.0' })
+      await wallet.tap({ usd: '1.0' })
       for await (const update of updates({ parties, checkpoint })) {
         expect(update).toMatchObject({ kind: 'transaction' })
         expect(update.offset).toBeGreaterThan(offsets.at(-1) ?? 0)
@@ -340,7 +338,14 @@ describe('the examples of the README run unchanged:', () => {
     expect(await runExample(name, pinned)).toMatch(output)
   })
 
-  it('change-of-owner', async ({ registered: _, pinned, party, cluster, genesis, directory }) => {
+  it('change-of-owner', { tags: ['rest'] }, async ({
+    registered: _,
+    pinned,
+    party,
+    cluster,
+    genesis,
+    directory,
+  }) => {
     const STORE = join(directory, 'wallet.json')
     expect(await runExample('change-of-owner', { ...pinned, STORE })).toBe(`send to ${party}\n`)
     await using other = cluster.scan({ store: createFileStore(STORE) })
@@ -360,7 +365,7 @@ describe('the examples of the README run unchanged:', () => {
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
   })
 
-  it('follow', async ({ registered: _, cluster, directory }) => {
+  it('follow', { tags: ['rest'] }, async ({ registered: _, cluster, directory }) => {
     const STORE = join(directory, 'wallet.json')
     const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
     expect(await runExample('follow', env)).toMatch(/^(\d+ transaction\n){3,}$/)

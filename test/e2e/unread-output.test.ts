@@ -1,4 +1,7 @@
-/** `quorumscan run` works while its output is not read, and stops gracefully with all its processes. */
+/**
+ * `quorumscan run` works while its output is not read, and stops gracefully with all its processes.
+ * @module-tag rest
+ */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -19,7 +19,7 @@ it('ERRORS.md has exactly one row for each code of the catalogues', async () => 
   const page = await readFile(join(sdk, 'ERRORS.md'), 'utf8')
   const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
   expect(page).toBe(errorsPage(catalogue, clientErrorCodes, ledger))
-  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1])
+  const rows = [...page.matchAll(/^\| <a id="([A-Z_]+)"><\/a>`\1` \|/gm)].map((match) => match[1])
   const codes = [catalogue, clientErrorCodes, ledgerCatalogue].flatMap((each) => Object.keys(each))
   expect(rows).toEqual(codes)
 })

@@ -58,7 +58,7 @@ it.each([
   [{ ordering: undefined }, 'at ordering.driver'],
   [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis" and "cometbft", not "raft"'],
   [{ ordering: { driver: 'redis', key: '00'.repeat(32) } }, 'at ordering.key'],
-  [{ ordering: { driver: 'redis' } }, 'at ordering (members)'],
+  [{ ordering: { driver: 'redis' } }, 'at ordering: it lacks "key"'],
 ])('the parser names the mistake of %j', (changes, want) => {
   const genesis = example(schema) as object
   expect(() => parseGenesis({ ...genesis, ...changes })).toThrow(want)
@@ -104,8 +104,8 @@ it.each([
   [{ blockContractsMax: 999 }, 'from 1000'],
   [{ evidenceAge: { micros: 1_000_000, blocks: 0 } }, 'ordering.evidenceAge.blocks'],
   [{ evidenceAge: { micros: 999, blocks: 1 } }, 'ordering.evidenceAge.micros'],
-  [{ evidenceAge: { micros: 1_000_000 } }, 'at ordering.evidenceAge (members)'],
-  [{ more: 1 }, 'at ordering (members)'],
+  [{ evidenceAge: { micros: 1_000_000 } }, 'at ordering.evidenceAge: it lacks "blocks"'],
+  [{ more: 1 }, 'at ordering: "more" is no member of this version'],
 ])('the parser refuses ordering members with %j', (changes, want) => {
   const ordering = { ...members, ...changes }
   const genesis = { ...(example(schema) as object), nodes: [node], ordering }

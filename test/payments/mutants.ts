@@ -14,8 +14,8 @@ export const MUTANTS: readonly Mutant[] = [
     mutation: {
       mistake: 'an error of a repeat is a refusal',
       file: PAYMENTS,
-      text: "if (turn !== 'repeat' && error.definite && (await store.removeOnly(payment)))",
-      by: 'if (error.definite)',
+      text: "if (turn !== 'repeat' && error.definite && (await isOnly(payment))) return refused(error)",
+      by: 'if (error.definite) return refused(error)',
     },
     story: { kind: 'transfer', moment: 'during', faults: ['401'] },
   },
@@ -50,7 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
     mutation: {
       mistake: 'nothing is stored before it is sent',
       file: STORE,
-      text: 'await store.set(key, JSON.stringify(list))',
+      text: 'if (next !== text) await store.set(key, next)',
       by: '',
     },
     story: { kind: 'transfer', moment: 'after', faults: ['page closed'] },
@@ -89,6 +89,51 @@ export const MUTANTS: readonly Mutant[] = [
       moment: 'after',
       faults: ['validator restored', 'repeat after the period', 'second device'],
     },
+  },
+  {
+    mutation: {
+      mistake: 'a refused repeat of a registration settles it',
+      file: 'sdk/src/wallet/registration-steps.ts',
+      text: 'isLeft: left.includes(requestCid)',
+      by: 'isLeft: false',
+    },
+    story: { kind: 'register', moment: 'during', faults: ['401'] },
+  },
+  {
+    mutation: {
+      mistake: 'a refused repeat of a renewal settles it',
+      file: 'sdk/src/wallet/renewal.ts',
+      text: 'isUnknown = isLeft',
+      by: 'isUnknown = false',
+    },
+    story: { kind: 'renew', moment: 'during', faults: ['401'] },
+  },
+  {
+    mutation: {
+      mistake: 'a registration is not stored before it is sent',
+      file: 'sdk/src/wallet/name-payments.ts',
+      text: 'if (payment !== null) stored = await store.begin(payment, signal)',
+      by: 'payment = null',
+    },
+    story: { kind: 'register', moment: 'during', faults: ['page closed'] },
+  },
+  {
+    mutation: {
+      mistake: 'a renewal is not stored before it is sent',
+      file: 'sdk/src/wallet/name-payments.ts',
+      text: 'if (payment !== null) stored = await store.beforeSend(payment, signal, contractId)',
+      by: '',
+    },
+    story: { kind: 'renew', moment: 'during', faults: ['page closed'] },
+  },
+  {
+    mutation: {
+      mistake: 'the transaction of a renewal is not read',
+      file: 'sdk/src/wallet/name-payments.ts',
+      text: 'if (end === null || !PAYS.includes(end.choice)) continue',
+      by: 'if (end !== null || !PAYS) continue',
+    },
+    story: { kind: 'renew', moment: 'after', faults: ['synchronizer paused'] },
   },
 ]
 

@@ -2,17 +2,25 @@
 
 import { importMutant, type Mutation } from '@quorumscan/verifier/testing'
 import * as wallet from '@quorumscan/wallet'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as store from '../../sdk/src/wallet/payment-store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as payments from '../../sdk/src/wallet/payments.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { CONTROLS, MUTANTS } from './mutants.ts'
+import { RULES } from './rules.ts'
 import { FAULTS, KINDS, MOMENTS, type Story, tell } from './stories.ts'
 import type { Modules } from './world.ts'
 
 const REAL: Modules = { wallet, payments, store }
+const STORE = 'sdk/src/wallet/payment-store.ts'
+const CONTROL: Mutation = {
+  mistake: 'none',
+  file: STORE,
+  text: 'UNFINISHED_MAX = 100',
+  by: 'UNFINISHED_MAX = 100',
+}
 const FIRST_SEED = 5101
 const STORIES = 200
 
@@ -25,13 +33,18 @@ function storyOf(seed: number): Story {
 
 async function withMutant(mutation: Mutation): Promise<Modules> {
   const { file } = mutation
-  if (file.startsWith('packages/wallet/')) {
+  if (file === 'packages/wallet/src/wallet/payments.ts') {
     const { createPayments } = await importMutant<typeof wallet>(file, mutation)
     return { ...REAL, wallet: { ...wallet, createPayments } }
   }
-  return file.endsWith('payments.ts')
-    ? { ...REAL, payments: await importMutant(file, mutation) }
-    : { ...REAL, store: await importMutant(file, mutation) }
+  if (file.startsWith('packages/wallet/')) {
+    const entry = 'packages/wallet/src/handlers.ts'
+    const { walletHandlers } = await importMutant<typeof wallet>(entry, mutation)
+    return { ...REAL, wallet: { ...wallet, walletHandlers } }
+  }
+  return file === STORE
+    ? { ...REAL, store: await importMutant(file, mutation) }
+    : { ...REAL, payments: await importMutant('sdk/src/wallet/payments.ts', mutation) }
 }
 
 describe.each(KINDS)('%s: paid once, and the last result is what the ledger has', (kind) => {
@@ -46,6 +59,24 @@ it(`${STORIES} random stories hold`, async () => {
     const story = storyOf(seed)
     expect(await tell(REAL, story), `seed ${seed}: ${JSON.stringify(story)}`).toEqual([])
   }
+})
+
+/** The store's module, loaded again as by another tab. */
+const tabOf = (mutation: Mutation) =>
+  importMutant<Modules['store']>(STORE, mutation.file === STORE ? mutation : CONTROL, 'another tab')
+
+describe.each(RULES)('$rule', ({ check, mistakes }) => {
+  // As in a private window of Safari and in happy-dom.
+  beforeEach(() => vi.stubGlobal('navigator', { onLine: true, locks: null }))
+  afterEach(() => vi.unstubAllGlobals())
+
+  it('holds', async () => {
+    expect(await check(REAL, await tabOf(CONTROL))).toEqual([])
+  })
+
+  it.each(mistakes)('and detects this mistake: $mistake', async (mutation) => {
+    expect(await check(await withMutant(mutation), await tabOf(mutation))).not.toEqual([])
+  })
 })
 
 describe('the stories detect this mistake:', () => {

@@ -4,9 +4,18 @@
  * where the validator submits.
  */
 import { isScanError, ScanError, toErrorBody } from '@quorumscan/errors'
-import { errorCodeOf, type Ledger } from '@quorumscan/ledger'
+import {
+  ansEntry,
+  collectRenewalCommand,
+  dsoRules,
+  errorCodeOf,
+  type Ledger,
+  subscriptionInitialPayment,
+  subscriptionPayment,
+} from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
 import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
 import { formatInstant } from '@quorumscan/verifier'
 import type * as walletModule from '@quorumscan/wallet'
@@ -40,11 +49,17 @@ export type Answer =
   | 'lost'
   | 'half'
   | 'silence'
+  | 'never'
   | 'html'
   | { readonly status: number; readonly code: string; readonly definite: boolean }
 
 /** One fault of the next request that pays. `effect`: whether the validator executes it at once, later or never. */
-export type Fault = { readonly answer: Answer; readonly effect: 'none' | 'now' | 'later' }
+export type Fault = {
+  readonly answer: Answer
+  readonly effect: 'none' | 'now' | 'later'
+  /** Of all requests that pay, until `heal`. */
+  readonly isLasting?: boolean
+}
 
 const MINUTE_MICROS = 60_000_000
 export const PERIOD_MICROS = 10 * MINUTE_MICROS
@@ -67,16 +82,37 @@ export class World {
   /** Requests that a network or a paused synchronizer delivers later. */
   readonly #later: (() => Promise<unknown>)[] = []
   readonly #deadlines = new Set<() => void>()
+  readonly #ofLedger: ReturnType<typeof transactionOf>[] = []
+  /** How many entries of the log `#ofLedger` includes. */
+  #converted = 0
+  /** Pauses of clients, which take no time of the log. */
+  #waitedMs = 0
   #records = new Map<string, PaymentRecord>()
   #reached: PaymentsReached | null = null
   #handlers: Readonly<Record<string, Handler>>
   #fault: Fault | null = null
+  /** Of clients whose device has the right time. */
+  readonly clock: Clock = {
+    nowMicros: () => this.nowMicros(),
+    monotonicMs: () => this.nowMicros() / 1000 + this.#waitedMs,
+    delay: (ms, signal) => this.#delay(ms, signal),
+  }
+  /** Requests of all clients, those that pay, and the newest answer. */
+  requests = 0
+  paymentRequests = 0
+  lastAnswer = new Response()
+  /** Records of payments that the validator keeps in addition. */
+  kept = 0
+  /** As at a validator that did not submit the payments. */
+  hidesCommandIds = false
+  /** The ledger interface answers no search. */
+  hidesUpdates = false
   /** Submissions of the validator are held, and get into the log if they are delivered in time. */
   isPaused = false
 
   constructor(modules: Modules) {
     this.#modules = modules
-    for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '100.0')
+    for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '1000.0')
     this.#handlers = this.#open()
   }
 
@@ -90,6 +126,26 @@ export class World {
 
   fail(fault: Fault): void {
     this.#fault = fault
+  }
+
+  /** Ends a fault that lasts. */
+  heal(): void {
+    this.#fault = null
+  }
+
+  /** Ends all deadlines. */
+  expire(): void {
+    for (const end of this.#deadlines) end()
+  }
+
+  /** Whether the platform reports that the device has no network. */
+  setOffline(isOffline: boolean): void {
+    setNavigator({ onLine: !isOffline, locks: null })
+  }
+
+  /** The Web Locks of the platform. */
+  setLocks(locks: { request(): Promise<unknown> } | null): void {
+    setNavigator({ onLine: true, locks })
   }
 
   /** Delivers what is under way. */
@@ -117,6 +173,24 @@ export class World {
     })
   }
 
+  /** Offsets at which coin of a user's name was collected. */
+  collected(choice: string): number[] {
+    return this.scenario.ledger.results().flatMap((result, index) => {
+      if (result.kind !== 'accepted') return []
+      const { events } = result.update
+      const isOne = events.some((event) => event.kind === 'exercised' && event.choice === choice)
+      return isOne ? [index + 1] : []
+    })
+  }
+
+  /** Alice owns a name whose next period can be paid. @returns When it expires. */
+  ownName(name: string): string {
+    this.scenario.register(this.alice, name)
+    this.advance(61 * 24 * 60 * MINUTE_MICROS)
+    const [entry] = this.scenario.ledger.all(ansEntry)
+    return formatInstant(entry?.payload.expiresAt ?? 0)
+  }
+
   /** A client of a user: a page, a tab or a device. */
   client(options: {
     readonly user: 'alice' | 'bob'
@@ -124,11 +198,7 @@ export class World {
     readonly skewMicros?: number
   }): paymentsModule.Payments {
     const { user, store = createMemoryStore(), skewMicros = 0 } = options
-    const clock: Clock = {
-      nowMicros: () => this.nowMicros() + skewMicros,
-      monotonicMs: () => this.nowMicros() / 1000,
-      delay: (ms, signal) => this.#delay(ms, signal),
-    }
+    const clock: Clock = { ...this.clock, nowMicros: () => this.nowMicros() + skewMicros }
     const http = createHttp({
       url: URL_OF_VALIDATOR,
       ledgerUrl: URL_OF_VALIDATOR,
@@ -141,11 +211,14 @@ export class World {
     return this.#modules.payments.createPayments({
       http,
       wallet: createWallet(http),
-      // The newest state that enough nodes signed.
-      names: { lookup: async () => this.#proven() as never },
+      names: {
+        lookup: async (name) => this.#lookup(name) as never,
+        acceptChange: async () => {},
+      },
       clock,
-      store: this.#modules.store.createPaymentStore(store, async () => 'payments'),
-      isLocal: true,
+      timeoutMs: 10_000,
+      store: this.#modules.store.createPaymentStore(store, async () => 'payments', clock),
+      url: URL_OF_VALIDATOR,
     })
   }
 
@@ -153,7 +226,7 @@ export class World {
   async offer(): Promise<ReturnType<typeof parseContractId>> {
     const made = await this.client({ user: 'bob' }).transfer({
       receiver: this.alice.party,
-      amount: '5',
+      coin: '5',
       expiresAt: formatInstant(this.nowMicros() + 10 * 24 * 60 * MINUTE_MICROS),
     })
     if (made.kind !== 'done') throw made.error
@@ -161,14 +234,43 @@ export class World {
     return parseContractId('transferInstructionCid' in output ? output.transferInstructionCid : '')
   }
 
-  #proven() {
-    const { offset, recordTime } = this.scenario.ledger.head()
-    return { kind: 'verified-absent', entry: null, offset, recordTime: formatInstant(recordTime) }
+  /** The newest state that enough nodes signed. */
+  #lookup(name: string) {
+    const { ledger } = this.scenario
+    const { offset, recordTime } = ledger.head()
+    const proven = { offset, recordTime: formatInstant(recordTime) }
+    const found = ledger
+      .all(ansEntry)
+      .find(({ payload }) => payload.name === name && payload.expiresAt > recordTime)
+    if (found === undefined) return { kind: 'verified-absent', entry: null, ...proven }
+    const { user, url, description, expiresAt } = found.payload
+    const { contractId } = found
+    const entry = { name, party: user, url, description, contractId }
+    return {
+      kind: 'verified',
+      entry: { ...entry, expiresAt: formatInstant(expiresAt) },
+      ...proven,
+    }
+  }
+
+  /** What super-validators do: they collect the coin of names and renewals. */
+  #collect(): void {
+    const { scenario } = this
+    const [sv] = scenario.svs
+    if (this.isPaused || sv === undefined) return
+    for (const { contractId } of scenario.ledger.all(subscriptionInitialPayment))
+      scenario.resolve(contractId)
+    const rules = scenario.the(dsoRules)
+    for (const { contractId: payment } of scenario.ledger.all(subscriptionPayment))
+      scenario.do(sv, collectRenewalCommand({ dsoRules: rules, sv: sv.party, payment }))
   }
 
   /** Pauses end at once. A deadline ends when a request gets no answer. */
   #delay(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms < 5_000) return Promise.resolve()
+    if (ms < 5_000) {
+      this.#waitedMs += ms
+      return Promise.resolve()
+    }
     return new Promise((resolve, reject) => {
       this.#deadlines.add(resolve)
       signal?.addEventListener('abort', () => {
@@ -179,13 +281,21 @@ export class World {
   }
 
   async #fetch(user: string, url: string, init: RequestInit): Promise<Response> {
+    this.requests++
+    this.lastAnswer = await this.#respond(user, url, init)
+    return this.lastAnswer
+  }
+
+  async #respond(user: string, url: string, init: RequestInit): Promise<Response> {
     const { pathname } = new URL(url)
     const body: Body | null = typeof init.body === 'string' ? JSON.parse(init.body) : null
     const run = () => this.#answer(user, `${init.method} ${pathname}`, body)
-    const isPayment = init.method === 'POST' && /\/(tap|transfers)\b/.test(pathname)
+    const isPayment = init.method === 'POST' && PAYMENTS.test(pathname)
+    this.#collect()
     const fault = isPayment ? this.#fault : null
+    if (isPayment) this.paymentRequests++
     if (fault === null) return run()
-    this.#fault = null
+    if (fault.isLasting !== true) this.#fault = null
     if (fault.effect === 'now') await run()
     if (fault.effect === 'later') this.#later.push(run)
     return this.#faulty(fault.answer)
@@ -194,6 +304,7 @@ export class World {
   #faulty(answer: Answer): Promise<Response> | Response {
     if (answer === 'lost') throw new TypeError('fetch failed')
     if (answer === 'half') return new Response('{"output":{"transfer_inst')
+    if (answer === 'never') return new Promise(() => {})
     if (answer === 'html') return new Response('<h1>Bad Gateway</h1>', { status: 502 })
     if (answer === 'silence') {
       for (const end of this.#deadlines) setImmediate(end)
@@ -214,7 +325,9 @@ export class World {
       const { signal } = new AbortController()
       const params = { contract_id: decodeURIComponent(contractId) }
       const answered = await handler({ user: { userId: user }, body, params, signal })
-      return Response.json(answered.body)
+      return answered.body === null
+        ? new Response(null, { status: 200 })
+        : Response.json(answered.body)
     } catch (error) {
       if (!isScanError(error) && (error as Error).name !== 'ScanError') throw error
       const { spec } = error as ScanError
@@ -227,19 +340,19 @@ export class World {
     const { ledger } = this.scenario
     const { offset: end } = ledger.head()
     if (call === 'GET /v2/state/ledger-end') return Response.json({ offset: end })
-    const transactions = ledger.results().flatMap((result, index) => {
-      const entry = ledger.entries()[index]
-      return result.kind === 'accepted' && entry !== undefined
-        ? [transactionOf(result, entry.offset, entry.recordTime)]
-        : []
-    })
+    const transactions = this.#transactions()
     if (call === 'POST /v2/updates') {
+      if (this.hidesUpdates) return new Response('', { status: 502 })
       const { beginExclusive, endInclusive } = Object(body)
       const range = transactions.filter(
         ({ offset }) => offset > beginExclusive && offset <= endInclusive,
       )
       return Response.json(
-        range.slice(0, 200).map((value) => ({ update: { Transaction: { value } } })),
+        range.slice(0, 200).map((value) => ({
+          update: {
+            Transaction: { value: this.hidesCommandIds ? { ...value, commandId: '' } : value },
+          },
+        })),
       )
     }
     const { contractId } = Object(body)
@@ -257,6 +370,18 @@ export class World {
       created: { createdEvent: created, synchronizerId: 's' },
       archived: archiving === undefined ? null : { archivedEvent, synchronizerId: 's' },
     })
+  }
+
+  #transactions() {
+    const { ledger } = this.scenario
+    const results = ledger.results()
+    for (let index = this.#converted; index < results.length; index++) {
+      const [result, entry] = [results[index], ledger.entries()[index]]
+      if (result?.kind === 'accepted' && entry !== undefined)
+        this.#ofLedger.push(transactionOf(result, entry.offset, entry.recordTime))
+    }
+    this.#converted = results.length
+    return this.#ofLedger
   }
 
   /** The validator's wallet. */
@@ -277,7 +402,7 @@ export class World {
       participant,
       store: {
         find: async (id) => this.#records.get(id) ?? null,
-        count: async () => this.#records.size,
+        count: async () => this.#records.size + this.kept,
         reached: async () => this.#reached,
         record: async (records, reached) => {
           for (const record of records)
@@ -301,7 +426,12 @@ export class World {
         hasParties: async () => true,
       },
     })
-    const port: Ledger = {
+    const preferences = new Map<string, boolean>()
+    const port: Ledger & Pick<Replica, 'contractsByKeys'> = {
+      contractsByKeys: async (keys) => ({
+        ...ledger.head(),
+        contracts: keys.map((key) => ledger.byKey(key)),
+      }),
       head: () => ledger.head(),
       contracts: async (ids) => ids.map((id) => ledger.contract(id)),
       contractsByKey: async (key) => ledger.byKey(key),
@@ -314,6 +444,13 @@ export class World {
       ledger: port,
       payments,
       queue: wallet.createPartyQueue(),
+      autoRenewals: {
+        areEnabled: async (references: readonly string[]) =>
+          references.map((reference) => preferences.get(reference) === true),
+        set: async (row: { readonly reference: string; readonly isEnabled: boolean }) => {
+          preferences.set(row.reference, row.isEnabled)
+        },
+      },
       submitter: {
         dryRun: async () => null,
         submit: async (input: Parameters<Scenario['ledger']['submit']>[0]) => this.#submit(input),
@@ -352,14 +489,30 @@ export class World {
   }
 }
 
+/** Requests that pay. */
+const PAYMENTS = /\/(tap|transfers)\b|\/subscription-requests\/[^/]+\/accept$|\/pay$/
+
 const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^GET \/v0\/wallet\/user-status$/, 'getUserStatus'],
+  [/^POST \/v0\/entry\/create$/, 'createEntry'],
+  [/^GET \/v0\/entry\/all$/, 'listOwnEntries'],
+  [/^GET \/v0\/wallet\/subscription-requests$/, 'listSubscriptionRequests'],
+  [/^POST \/v0\/wallet\/subscription-requests\/([^/]+)\/accept$/, 'acceptSubscriptionRequest'],
+  [/^POST \/v0\/wallet\/subscription-requests\/([^/]+)\/reject$/, 'rejectSubscriptionRequest'],
+  [/^GET \/v0\/wallet\/subscription-initial-payments$/, 'listInitialPayments'],
+  [/^GET \/v0\/wallet\/subscriptions$/, 'listSubscriptions'],
+  [/^POST \/v0\/wallet\/subscriptions\/([^/]+)\/pay$/, 'paySubscription'],
   [/^POST \/v0\/wallet\/tap$/, 'tap'],
   [/^POST \/v0\/wallet\/token-standard\/transfers$/, 'createTransfer'],
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/accept$/, 'acceptTransfer'],
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/withdraw$/, 'withdrawTransfer'],
   [/^POST \/v0\/wallet\/token-standard\/transfers\/([^/]+)\/reject$/, 'rejectTransfer'],
 ]
+
+/** To be restored by the test. */
+function setNavigator(value: object): void {
+  Object.defineProperty(globalThis, 'navigator', { value, configurable: true, writable: true })
+}
 
 function isEndOf(event: { contractId: string; consuming: boolean }, contractId: string): boolean {
   return event.consuming && event.contractId === contractId

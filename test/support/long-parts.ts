@@ -64,7 +64,13 @@ export const PARTS: readonly LongPart[] = [
       'packages/server/src/half-finished.integration.test.ts',
       'cluster/src/control/half-finished.test.ts',
     ],
-    minutes: 10,
+    minutes: 15,
+  },
+  {
+    name: 'half-finished-processes',
+    shows: 'the same of every process, with TLS and without; SIGTERM ends it while some are open',
+    files: ['test/attacks/attacks.test.ts'],
+    minutes: 12,
   },
   {
     name: 'java',
@@ -263,6 +269,13 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/e2e/random-faults.test.ts'],
   },
   {
+    name: 'payments',
+    shows:
+      'each payment takes effect at most once and its client knows, with lost requests and answers, and processes that are killed, paused and restored',
+    files: ['test/e2e/payments.test.ts'],
+    minutes: 15,
+  },
+  {
     name: 'certified-reads',
     shows:
       '10 000 certified reads are right next to a lying member, and old after a minute without log',
@@ -330,7 +343,7 @@ export const PARTS: readonly LongPart[] = [
   {
     name: 'site',
     shows: 'all pages of the documentation site fit and are accessible',
-    files: ['test/site/site.test.ts'],
+    files: ['test/browser/site.test.ts'],
   },
   {
     name: 'node-22',

@@ -218,7 +218,9 @@ function redisOfMachines(directory: string): string {
   const redis = required('redis')
   const [copy = '..'] = relative(redisCache(process.env), redis).split('/')
   if (copy === '..') return redis
-  cpSync(join(redisCache(process.env), copy), join(directory, copy), { recursive: true })
+  // Links within it stay within it.
+  const how = { recursive: true, verbatimSymlinks: true }
+  cpSync(join(redisCache(process.env), copy), join(directory, copy), how)
   return join(directory, relative(redisCache(process.env), redis))
 }
 

@@ -222,7 +222,7 @@ function urlOf({ machine }: Pick<Operator, 'machine'>): string {
 
 /** Runs the `quorumscan` command on the operator's machine, and returns its output. */
 export function runCli({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
-  const trust = 'NODE_EXTRA_CA_CERTS=etc/tls/ca.pem'
+  const trust = 'QS_PEER_CA=etc/tls/ca.pem'
   return machine.run('env', trust, process.execPath, bin, ...args)
 }
 

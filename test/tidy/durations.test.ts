@@ -11,7 +11,7 @@ const LANES = [
   { name: 'other tests', ofProcesses: false, workerCount: 3 },
 ]
 const isOfProcesses = (file: string) =>
-  /^test\/(consumer|conformance|browser|site|e2e|attacks)\//.test(file)
+  /^test\/(consumer|conformance|browser|e2e|attacks)\//.test(file)
 
 const tests = files.filter(
   (file) => /\.test\.ts$/.test(file) && !file.startsWith('test/support/fixtures/'),

@@ -29,7 +29,7 @@ describe('time limits', () => {
       vectors: alone,
       sim: alone,
     },
-    ...{ consumer: withCluster, browser: withCluster, site: withCluster, conformance: withCluster },
+    ...{ consumer: withCluster, browser: withCluster, conformance: withCluster },
     ...{ e2e: withCluster, attacks: withCluster },
   }
 

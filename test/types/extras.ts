@@ -1,5 +1,11 @@
 /** Code of developers for the other entry points: receipts, a store in a file, tests, React. */
-import { createScan, type Metadata, type OwnNames, type PaymentState } from '@quorumscan/sdk'
+import {
+  createScan,
+  type Metadata,
+  type OwnNames,
+  type PaymentState,
+  type Shown,
+} from '@quorumscan/sdk'
 import {
   createResolver,
   displayParty,
@@ -9,8 +15,6 @@ import {
 } from '@quorumscan/sdk/naming'
 import { createFileStore } from '@quorumscan/sdk/node'
 import {
-  type Trust,
-  type UsePartyResult,
   useName,
   useParty,
   usePartyName,
@@ -69,32 +73,32 @@ export async function registry(admin: string): Promise<string> {
 }
 
 export function usePayee(name: string, party: string): string {
-  const { trust, party: payee } = useName(name, { expectParty: party })
-  const shown: Trust = trust
-  // @ts-expect-error The party is null unless it is verified.
+  const { shown, party: payee } = useName(name, { expectParty: party })
+  const kind: Shown<NameEntry>['kind'] = shown.kind
+  // @ts-expect-error The party is null unless it is proven.
   const always: string = payee
-  return `${shown} ${always} ${useReverse(party).name}`
+  return `${kind} ${always} ${useReverse(party).name}`
 }
 
 export function useReason(name: string): string {
-  const { reason, error, data } = useName(name, { query: { select: ({ kind }) => kind.length } })
-  // @ts-expect-error Only a failure always has an error.
-  error.code
-  const length: number | undefined = data
-  return reason === 'failed' ? error.code : `${reason} ${length}`
+  const { shown, data } = useName(name, { query: { select: ({ kind }) => kind.length } })
+  const length: number = data
+  // @ts-expect-error Only a failure has an error.
+  shown.error.code
+  return shown.kind === 'failed' ? shown.error.code : `${length}`
 }
 
 export function useRecipient(typed: string, resolver: Resolver): string {
-  const { state, party, data, acceptChange } = useParty(typed, {
+  const { shown, party, data, acceptChange } = useParty(typed, {
     resolver,
-    query: { enabled: typed !== '', staleTime: 1000, select: ({ kind }) => kind },
+    query: { enabled: typed !== '', select: ({ kind }) => kind },
   })
-  const shown: UsePartyResult['state'] = state
-  const kind: string | undefined = data
-  // @ts-expect-error The party is null unless the state is `party`.
+  const name: string | undefined = shown.kind === 'proven' ? shown.value?.displayName : undefined
+  const kind: string = data
+  // @ts-expect-error The party is null unless it is proven.
   const always: string = party
   void acceptChange()
-  return `${shown} ${kind} ${always} ${usePartyName(party ?? '').source}`
+  return `${name} ${kind} ${always} ${usePartyName(party ?? '').source}`
 }
 
 export function useOwn(names: OwnNames): PaymentState | null {

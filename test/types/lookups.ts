@@ -152,7 +152,7 @@ export const wrong: Promise<string> = scan.names.resolve('a')
 // @ts-expect-error A scan is read-only.
 scan.names.register
 // @ts-expect-error An amount is a string.
-void validator.wallet.tap({ amount: 1 })
+void validator.wallet.tap({ usd: 1 })
 
 export async function trusting(name: string): Promise<readonly string[]> {
   const trust: TrustList = { members: ['sv-1', 'sv-2', 'sv-3'], threshold: 2 }

@@ -38,7 +38,11 @@ it('four operators create a genesis, and each reads the same genesis hash', asyn
   const [, hash = ''] = /^hash ([0-9a-f]{64})$/m.exec(words) ?? []
   expect(words).toMatch(/Compare the hash with the other operators by voice/)
   const again = await type(`${create} ${at('b.json')} ${members.toReversed().join(' ')} --json`)
-  expect(JSON.parse(again)).toEqual({ hash })
+  expect(JSON.parse(again)).toEqual({
+    hash,
+    coin: expect.objectContaining({ namePrice: '400.0000000000' }),
+    warnings: [],
+  })
   const document = readFileSync(at('a.json'), 'utf8')
   expect(readFileSync(at('b.json'), 'utf8')).toBe(document)
   const genesis = parseGenesis(JSON.parse(document))

@@ -83,7 +83,8 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     .option('--set <rule=value...>', 'other rules, e.g. names.entryFeeUsd=2.5 coin.tickMicros=10m')
     .addHelpText('after', HASH_HELP)
     .action(async (files: string[], options: Flags & { ordering: OrderingDriver }) => {
-      const { createGenesis, hashGenesis, parseSettings, readMember } = await loadCeremony()
+      const { createGenesis, describeCoin, hashGenesis, meaningOfCoin, parseSettings, readMember } =
+        await loadCeremony()
       const overrides = parseSettings(options.ordering, options.set ?? [])
       if (overrides.devnet === undefined) throw new UsageError(DEVNET_NEEDED)
       const members = files.map(readMember)
@@ -95,14 +96,18 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       writePublic(options.out, text)
       const hash = hashGenesis(document)
       const names = document.nodes.map((node) => node.name)
+      const { meaning, warnings } = describeCoin(document)
       const lines = [
         `${options.out} is the genesis of ${names.join(', ')}.`,
         ...describeLeftOut(members),
+        ...meaning,
+        ...warnings.map((warning) => `warning: ${warning}.`),
         `hash ${hash}`,
         'Compare the hash with the other operators by voice: only the same hash is the same network. ' +
           `\`genesis verify ${options.out} MEMBER-FILES\` describes what it fixes.`,
       ]
-      printResult(options, { hash }, lines.flatMap(wrap).join('\n'))
+      const json = { hash, coin: meaningOfCoin(document), warnings }
+      printResult(options, json, lines.flatMap(wrap).join('\n'))
     })
   plain('verify', 'describe a genesis, and check that the member files match it', genesis)
     .argument('<file>', 'the genesis document')

@@ -38,6 +38,8 @@ export const EXAMPLES = [
   'rewards show --config /etc/quorumscan/sv.env',
   'rewards send alice::1220… 250 --config /etc/quorumscan/sv.env',
   'replica wipe --config /etc/quorumscan/sv.env',
+  'capacity --config /etc/quorumscan/sv.env',
+  'support-bundle --config /etc/quorumscan/sv.env --out sv-1.txt',
   'log repair',
   'log repair --cut',
   'log repair --config synchronizer.env --log sv-1.backup …',

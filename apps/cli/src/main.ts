@@ -6,6 +6,7 @@ import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { printError } from './options.ts'
 import { runCommandLine } from './program.ts'
 import type { Rig } from './rig.ts'
+import { trustPeers } from './trust.ts'
 
 /** Returns the exit status, one of `EXIT`. */
 export async function main(
@@ -18,6 +19,7 @@ export async function main(
     process.exit(isErrno(error, 'EPIPE') ? EXIT.unread : EXIT.failed),
   )
   try {
+    trustPeers(process.env)
     return await runCommandLine(args, environment, rig)
   } catch (error) {
     // commander has printed its own errors and, when asked, the help.

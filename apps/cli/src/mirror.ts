@@ -4,6 +4,7 @@ import { createUndiciTransport, UsageError } from '@quorumscan/runtime'
 import { hashGenesis, NETWORK_NAMES, type NetworkName } from '@quorumscan/verifier'
 import { choice, integer, printResult, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
+import { openTrust } from './trust.ts'
 
 type MirrorFlags = {
   port: number
@@ -36,7 +37,7 @@ With --network, which needs --genesis, it serves /v0/resolve and
     .action(async (sources: string[], options: MirrorFlags) => {
       const { buildMirror } = await import('@quorumscan/mirror')
       const network = await networkOf(options)
-      await using transport = createUndiciTransport()
+      await using transport = createUndiciTransport({ trust: openTrust(process.env) })
       const server = buildMirror({ sources, transport, clock, ...network })
       const url = await server.listen(options).catch((cause: unknown) => {
         throw new UsageError(`cannot listen on ${options.host}, port ${options.port}`, { cause })

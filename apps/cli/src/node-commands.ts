@@ -1,5 +1,6 @@
 /** `run`, `backup` and `restore`: the processes of one operator, in the foreground, and their data. */
 import { dirname, resolve } from 'node:path'
+import { writeLossily } from '@quorumscan/base'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
 import type { OperatorConfig } from '@quorumscan/operator/run'
@@ -7,7 +8,6 @@ import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
 import {
   integer,
-  printLossily,
   printResult,
   setHintOption,
   untilInterrupted,
@@ -47,24 +47,32 @@ export function addRunCommand(context: CommandContext): void {
     .addHelpText(
       'after',
       `
-It starts Redis and each process, restarts processes that exit, and writes their
-output to its own, for systemd and containers. If the configuration is wrong, it
-exits at once and prints all problems. docs/configuration.md has the variables.
+It starts Redis and each process, restarts processes that exit, and writes what
+they report as lines of JSON, for systemd and containers. If the configuration
+is wrong, it exits at once and prints all problems. docs/configuration.md has
+the variables.
 It first makes the checks of --check, which may be made while it runs, too.
+As a service it reads certificates, tokens and member files at SIGHUP. In a
+terminal SIGHUP ends it.
 Exit status: 1 a check failed, 2 the configuration is wrong.`,
     )
     .action(async (role: Runnable, options: RunFlags) => {
       if (options.check) return await checkOnly(role, options, context)
-      const interrupted = untilInterrupted()
-      const report = (sentence: string) =>
-        printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
+      let reload = () => {} // While it starts, it reads all files anyway.
+      const interrupted = untilInterrupted(() => reload())
       const operator = await import('@quorumscan/operator/run')
       const { readOperatorConfig, validateProcesses } = operator
       const config = readOperatorConfig(role, options.config, validateProcesses)
-      const given = { config, redisServer, entryFiles, env: process.env, clock, report }
+      const log = operator.createRunLog({
+        name: config.name,
+        level: config.variables['QS_LOG_LEVEL'] || 'info',
+        write: writeLossily,
+      })
+      const given = { config, redisServer, entryFiles, env: process.env, clock, log }
       await using running = await operator.runOperator(given)
+      reload = running.reload
       await Promise.race([interrupted, running.failed])
-      report('stopping')
+      log.report('stopping')
     })
 }
 

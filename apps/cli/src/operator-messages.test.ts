@@ -244,6 +244,36 @@ it.each([
     'check --genesis DIR/redis.json --scan x',
     '2 quorumscan: --scan does not begin with https:// or http://: "x"; it is an address such as https://sv-1.example:4611',
   ],
+  // One for each kind of option: closed set, range, address, time, empty, unknown.
+  [
+    'mirror http://127.0.0.1:9 --port 0 --network Mainnet',
+    "2 error: option '--network <name>' argument 'Mainnet' is invalid. Allowed choices are mainnet, testnet, devnet, localnet.",
+  ],
+  [
+    'resolve a.unverified.ns --quorum Strong --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: a threshold is weak, strong, all or a number from 1 to 2',
+  ],
+  [
+    'mirror http://127.0.0.1:9 --port 65536',
+    "2 error: option '--port <port>' argument '65536' is invalid. It is an integer from 0 to 65535.",
+  ],
+  [
+    'verify DIR/file --prefix a --page-size 1e1',
+    "2 error: option '--page-size <n>' argument '1e1' is invalid. It is an integer from 1 to 1000.",
+  ],
+  [
+    'resolve a.unverified.ns --votes --validator nope --genesis DIR/redis.json --scan http://127.0.0.1:9',
+    '2 quorumscan: --validator does not begin with https:// or http://: "nope"; it is an address such as https://sv-1.example:4611',
+  ],
+  [
+    'verify DIR/file --genesis DIR/redis.json --name ',
+    '2 quorumscan: --name is empty: give it a value, or leave it out',
+  ],
+  ['resolve ', '2 quorumscan: an argument is empty: give it a value, or leave it out'],
+  [
+    'resolve a.unverified.ns --qourum strong',
+    "2 error: unknown option '--qourum' (Did you mean --quorum?)",
+  ],
 ])('%s', async (line, expected) => {
   expect(await type(line)).toBe(expected)
 })

@@ -1,5 +1,5 @@
 /** What several commands share: numbers as typed, and output to the terminal. */
-import { type Clock, printableJson, printableLines, writeLossily } from '@quorumscan/base'
+import { type Clock, hasTerminal, printableJson, printableLines } from '@quorumscan/base'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Common } from './rig.ts'
 
@@ -41,11 +41,6 @@ export function commandHint(command: string): string {
 /** Prints text; characters that control a terminal are escaped, because much of it is of others. Commands in it, such as `quorumscan down`, get the option of the same data directory. */
 export function print(text: string): void {
   process.stdout.write(`${printableLines(withHints(text))}\n`)
-}
-
-/** As `print`, for a process that must continue if its output is not read. */
-export function printLossily(text: string): void {
-  writeLossily(`${printableLines(withHints(text))}\n`)
 }
 
 /** Prints a value as JSON with `--json`, and the text without. */
@@ -100,10 +95,16 @@ export async function withProgress<T>(sentence: string, clock: Clock, work: () =
   }
 }
 
-/** Resolves at the first signal that asks the process to end. After the call, such a signal does not end the process. */
-export function untilInterrupted(): Promise<'interrupted'> {
+/**
+ * Resolves at the first signal that asks the process to end. After the call, such a signal does not end the process.
+ *
+ * @param reload - Called at SIGHUP in a process without a terminal, as of a service. Default: SIGHUP always ends it, as the
+ *   end of its terminal does.
+ */
+export function untilInterrupted(reload?: () => void): Promise<'interrupted'> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => resolve('interrupted'))
+    const end = () => resolve('interrupted')
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+    process.on('SIGHUP', reload === undefined || hasTerminal() ? end : reload)
   })
 }

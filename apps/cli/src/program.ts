@@ -7,6 +7,7 @@ import { dataDirectory } from '@quorumscan/operator'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { Command, CommanderError, type Help } from 'commander'
+import { addCapacityCommand } from './capacity.ts'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addCheckCommand } from './check.ts'
 import { addCometbftCommands } from './cometbft.ts'
@@ -17,7 +18,7 @@ import { EXIT } from './exit-codes.ts'
 import { addJobCommands } from './job-commands.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
-import { type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
+import { type NetworkFlags, networkOf, urlOf, withNetworkOptions } from './network.ts'
 import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { integer, printError, printResult, setHintOption } from './options.ts'
 import { addReplicaCommands } from './replica-commands.ts'
@@ -25,6 +26,7 @@ import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from 
 import { addRewardsCommands } from './rewards-commands.ts'
 import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
 import { addStatusCommand } from './status.ts'
+import { addSupportCommand } from './support.ts'
 import { parseVotes, type RequestOptions, verify } from './verify.ts'
 import { versionsText } from './versions.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -86,6 +88,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .helpCommand(false)
     .configureHelp(HELP)
     .hook('preAction', (_, called) => {
+      assertGiven(called)
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
       setHintOption('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
@@ -126,7 +129,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
       if (validator !== undefined && (!votes || validatorUrl !== null))
         throw new UsageError('--validator needs --genesis and --votes')
       if (votes) {
-        const asked = validatorUrl ?? validator
+        const asked =
+          validatorUrl ?? (validator === undefined ? undefined : urlOf('--validator', validator))
         if (asked === undefined)
           throw new UsageError('--votes asks a validator: name it with `--validator`')
         parseVotes(quorum, genesis)
@@ -176,6 +180,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addRewardsCommands(context)
   addBackupCommands(context)
   addReplicaCommands(context)
+  addCapacityCommand(context)
+  addSupportCommand(context, versionsText(environment))
   addLogCommands(context)
   addJobCommands(context)
   addCometbftCommands(context)
@@ -196,6 +202,17 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   addExamples(program, [...(rig?.examples ?? []), ...EXAMPLES])
   program.addHelpText('after', '\nRun `quorumscan help <command>` for the details of a command.')
   return { program, exitCode: () => exitCode }
+}
+
+/** Most empty values are those of variables of a shell that are not set. @throws {UsageError} */
+function assertGiven(called: Command): void {
+  for (const option of called.options) {
+    const values = [called.getOptionValue(option.attributeName())].flat()
+    if (values.includes(''))
+      throw new UsageError(`${option.long} is empty: give it a value, or leave it out`)
+  }
+  if (called.args.includes(''))
+    throw new UsageError('an argument is empty: give it a value, or leave it out')
 }
 
 /** Stores a receipt with its request, which `verify` needs. The document is stored byte for byte. */

@@ -3,14 +3,14 @@ import { logLineOf } from './log-line.ts'
 
 it('shows a line of JSON in readable form', () => {
   const { text, isTrouble } = logLineOf(
-    '{"level":"error","time":0,"pid":1,"hostname":"h","name":"sv-1","url":"x","msg":"it failed"}',
+    '{"level":"error","time":"1970-01-01T00:00:00.000Z","pid":1,"hostname":"h","name":"sv-1","url":"x","msg":"it failed"}',
   )
   expect(text).toMatch(/^\d\d:00:00 error it failed \{"url":"x"\}$/)
   expect(isTrouble).toBe(true)
 })
 
 it.each([
-  ['{"level":"info","time":0,"msg":"listening"}', false],
+  ['{"level":"info","time":"1970-01-01T00:00:00.000Z","msg":"listening"}', false],
   ['{"level":"warn","time":0,"msg":"late"}', true],
   ['{half a line', false],
   ['123:M 22 Nov 2026 * Ready to accept connections', false],

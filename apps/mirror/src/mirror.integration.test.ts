@@ -284,7 +284,8 @@ it('finds the genesis itself, from what most sources answer', async ({
 }) => {
   const other = JSON.stringify({ ...network.genesis, nonce: 'ab'.repeat(32) })
   const liar = resources.opened(await serve((_request, response) => response.end(other)))
-  const mirror = await startMirror([liar.url, urlOf(0), urlOf(1)], {
+  const again = liar.url.replace('127.0.0.1', 'localhost')
+  const mirror = await startMirror([liar.url, again, `${again}/x`, urlOf(0), urlOf(1)], {
     network: undefined as never,
   })
   expect((await send(`${mirror}/v0/genesis`)).body).toEqual(

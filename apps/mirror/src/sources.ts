@@ -6,13 +6,14 @@
 import type { Clock } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import {
+  machineOf,
   parseNodeUrl,
   shownUrl,
   type Transport,
   type TransportReply,
   urlProblem,
 } from '@quorumscan/reader'
-import { UsageError } from '@quorumscan/runtime'
+import { createPenalties, UsageError } from '@quorumscan/runtime'
 
 /** The largest answer of a source: the largest page, with many names next to its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -20,8 +21,6 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 export const SOURCE_WAIT_MS = 3000
 /** Requests to sources at a time. Each may receive the largest answer. */
 const REQUESTS_MAX = 32
-/** How long a source that proved nothing is not asked. */
-const PENALTY_MS = 60_000
 const RETRY_AFTER_SECONDS_MAX = 60
 const MESSAGE_CHARACTERS_MAX = 300
 
@@ -51,23 +50,15 @@ export function createSources(options: {
     const url = parseNodeUrl(source, true)
     if (url === undefined)
       throw new UsageError(`the source ${shownUrl(source)} ${urlProblem(source)}`)
-    return { url, penaltyUntilMs: 0 }
+    return { url }
   })
   type Source = (typeof sources)[number]
+  const penalties = createPenalties<Source>(clock)
   let first = 0
   let requestCount = 0
 
-  /** All sources, those without a penalty first. */
-  const inOrder = (): readonly Source[] => {
-    const turned = [...sources.slice(first), ...sources.slice(0, first)]
-    const nowMs = clock.monotonicMs()
-    const isPenalized = (source: Source) => source.penaltyUntilMs > nowMs
-    return [...turned.filter((one) => !isPenalized(one)), ...turned.filter(isPenalized)]
-  }
-
-  const penalize = (source: Source) => {
-    source.penaltyUntilMs = clock.monotonicMs() + PENALTY_MS
-  }
+  const inOrder = (): readonly Source[] =>
+    penalties.inOrder([...sources.slice(first), ...sources.slice(0, first)])
 
   const request = ({ url }: Source, { path, accept, body }: SourceRequest) =>
     transport.request({
@@ -95,19 +86,19 @@ export function createSources(options: {
         const error = refusalOf(reply)
         // 5xx and 429 are of a server, or its proxy, that cannot answer now.
         const isRefused = reply.status < 500 && reply.status !== 429
-        if (isRefused && error === null) penalize(source)
+        if (isRefused && error === null) penalties.note(source)
         else if (isRefused) doubtful.push(source)
         refusal ??= error
         continue
       }
       const opened = await open(reply).catch(() => null)
-      if (opened === null) penalize(source)
+      if (opened === null) penalties.note(source)
       else if (isLate(opened)) {
         doubtful.push(source)
         late ??= opened
       } else {
         first = sources.indexOf(source)
-        for (const other of doubtful) penalize(other)
+        for (const other of doubtful) penalties.note(other)
         return opened
       }
     }
@@ -130,12 +121,13 @@ export function createSources(options: {
         requestCount--
       }
     },
-    /** What `open` makes of the answer of each source that answers so. */
+    /** What `open` makes of the answer of each machine that answers so: one has one voice, under whatever addresses. */
     async askEach<T>(
       asked: SourceRequest,
       open: (reply: TransportReply) => Promise<T>,
     ): Promise<readonly T[]> {
-      const opened = sources.map(async (source) => {
+      const machines = new Map(sources.map((source) => [machineOf(source.url), source]))
+      const opened = [...machines.values()].map(async (source) => {
         try {
           return [await open(await request(source, asked))]
         } catch {

@@ -34,9 +34,10 @@ export function createServer(context: Context, port: () => number): HttpServer {
         port,
         // Lookups continue while the node is not ready (D-10).
         assertReady: context.assertReady,
-        state: () => replica.state(),
+        state: context.state,
         head: () => replica.head(),
         detail: context.logDisk.detail,
+        members: context.members.list,
       }),
       ...createLookupHandlers({ reads: replica, certified, network }),
       ...createNetworkHandlers({ ...context, reads: replica, certified, polls }),

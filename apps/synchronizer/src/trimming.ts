@@ -31,6 +31,7 @@ export function trimLogRegularly(
     peers: options.nodes,
     network: app,
     client,
+    clock,
     onProblem: (err, { name }) =>
       logger.debug({ err, node: name }, 'the snapshots of a node are not known'),
   })

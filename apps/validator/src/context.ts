@@ -7,7 +7,12 @@ import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
-import { createFetch, createRateLimitedLog, parseOriginTokens } from '@quorumscan/runtime'
+import {
+  createFetch,
+  createRateLimitedLog,
+  openLiveFile,
+  parseOriginTokens,
+} from '@quorumscan/runtime'
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
@@ -32,7 +37,12 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
   const app = await createAppBase('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
-  const peerTokenByOrigin = await readParsed(config.nodeTokensFile, parseOriginTokens)
+  const { nodeTokensFile: file } = config
+  const nodeTokens =
+    file === null
+      ? null
+      : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, app)
+  const peerTokenByOrigin = { get: (origin: string) => nodeTokens?.().get(origin) }
   const keyPair = await readKeyPair(config.participantKeyFile)
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {

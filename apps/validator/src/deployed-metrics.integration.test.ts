@@ -97,8 +97,11 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
 
 const read = (path: string) => readFile(join(deploy, path), 'utf8')
 
-/** `name` or `name{label="value"}`, as rules ask for series. `run` exports whether its processes are up. */
-const SELECTOR = /quorumscan_(?!process_up)[a-z0-9_]+(?:\{[^}]*\})?/g
+/**
+ * `name` or `name{label="value"}`, as rules ask for series. `run` exports whether its processes are up, and only members
+ * that order together export how many engines ordering can lose.
+ */
+const SELECTOR = /quorumscan_(?!process_up|can_lose\{kind="ordering"\})[a-z0-9_]+(?:\{[^}]*\})?/g
 /** Metrics of `run`, and of members that order together. */
 const METRICS_OF_OTHERS = ['quorumscan_process_up', 'quorumscan_ordering_first_height']
 

@@ -16,12 +16,13 @@ export function healthHandlers(context: Context, port: () => number, prefix: str
   const health = createHealthHandlers(context, {
     port,
     assertReady: context.assertReady,
-    state: () => ledger.state(),
+    state: context.state,
     head: () => (ledger.state() === 'starting' ? null : ledger.head()),
     detail() {
       const details = [logDisk, privateNodes, secondMachine].map((one) => one.detail())
       return details.filter((one) => one !== null).join('; ') || null
     },
+    members: context.members.list,
     // The lists of the schema's type are not read-only.
     reader: () => context.reader.status() as ReaderStatus,
   })

@@ -5,7 +5,12 @@ import type { Follower } from '@quorumscan/follower'
 import { parseNodeUrl } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createReader } from '@quorumscan/reader/voted'
-import { createUndiciTransport, type RateLimitedLog, tracedTransport } from '@quorumscan/runtime'
+import {
+  createUndiciTransport,
+  type PeerTokens,
+  type RateLimitedLog,
+  tracedTransport,
+} from '@quorumscan/runtime'
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
@@ -22,7 +27,7 @@ export async function openReads(
     readonly config: ValidatorConfig
     readonly trustRule: TrustRule | null
     readonly follower: Follower
-    readonly peerTokenByOrigin: ReadonlyMap<string, string>
+    readonly peerTokenByOrigin: PeerTokens
     readonly store: ValidatorStore
     readonly readMetrics: ReadMetrics
     readonly alarms: RateLimitedLog

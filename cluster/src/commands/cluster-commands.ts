@@ -42,7 +42,7 @@ import { follow, lastLines } from '../rig/log-files.ts'
 import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addFaultCommands } from './fault-commands.ts'
-import { formatExchange, formatStatus } from './format.ts'
+import { formatExchange, formatPreset, formatStatus, presetOf } from './format.ts'
 import { addLoadCommand } from './load-command.ts'
 import { addNodeCommands } from './node-commands.ts'
 import type { UpFlags } from './up.ts'
@@ -117,6 +117,8 @@ export const RIG: Rig = {
     'logs sv-1',
     'logs sv-1.redis -n 200',
     'logs control -f',
+    'env',
+    'env --json',
     'token alice --ttl 15m',
     'token --admin',
     'lie sv-3 --kind deny --for 1m',
@@ -185,6 +187,17 @@ function addCommands(context: CommandContext): void {
         printResult(options, { token }, token)
       },
     )
+
+  command('env', 'print the network of the cluster, for programs')
+    .addHelpText(
+      'after',
+      '\nWithout --json it prints variables of a shell, which the examples of the SDK\nread: eval "$(npx --no -- quorumscan env)". With --json it prints the\n`Network` of createScan, and the address of the validator.',
+    )
+    .action(async (options: Common) => {
+      const client = connectControl(dataDirectory(options.dataDir))
+      const preset = presetOf(await call(client.cluster.status.query()))
+      printResult(options, preset, formatPreset(preset))
+    })
 
   command('demo', 'register a name through the public interface, step by step').action(
     (options: Common) => demo(options, clock),

@@ -190,3 +190,29 @@ export function formatFaults(faults: readonly Fault[]): string {
   })
   return inColumns(FAULT_WIDTHS, rows).join('\n')
 }
+
+/** The network of a cluster, as `createScan` takes it, and the address of its validator. */
+export function presetOf({
+  cluster,
+  nodes,
+  validator,
+}: {
+  readonly cluster: Pick<ClusterStatus['cluster'], 'genesisHash'>
+  readonly nodes: readonly { readonly url: string }[]
+  readonly validator: { readonly url: string }
+}) {
+  const seeds = nodes.map(({ url }) => url)
+  const network = { name: 'localnet', genesis: cluster.genesisHash, seeds }
+  return { network, validator: { url: validator.url } }
+}
+
+/** As variables of a shell, with the names that the examples of the SDK read. The values have no character to quote. */
+export function formatPreset({ network, validator }: ReturnType<typeof presetOf>): string {
+  const [seed = ''] = network.seeds
+  return [
+    `export SEED=${seed}`,
+    `export SEEDS=${network.seeds.join(',')}`,
+    `export GENESIS_HASH=${network.genesis}`,
+    `export VALIDATOR=${validator.url}`,
+  ].join('\n')
+}

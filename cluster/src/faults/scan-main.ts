@@ -19,7 +19,7 @@ await runProcess(async (signal) => {
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const config = await faulty.route(readScanConfig(process.env))
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
-  const submitting = createLogClient(await readLogClientOptions(config))
+  const submitting = createLogClient(readLogClientOptions(config, faulty))
   let start: () => Promise<void> = async () => {}
   const scan = await startScan(config, {
     signal,

@@ -48,7 +48,7 @@ export function readEnv<Config>(
 ): Config {
   const problems: string[] = []
   const config = build(createEnvReader(env, problems, note))
-  if (problems.length > 0) throw new EnvError(problems.join('\n'))
+  if (problems.length > 0) throw new EnvError([...new Set(problems)].join('\n'))
   return config
 }
 

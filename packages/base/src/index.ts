@@ -12,10 +12,12 @@ export {
   readRedisVersion,
   redisCache,
 } from './find-redis.mjs'
+export { HEARTBEAT_VARIABLE, startHeartbeat } from './heartbeat.ts'
 export * from './keys.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export { printable, printableJson, printableLines } from './printable.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
+export { hasTerminal, onReload, reloadCount, requestReload } from './reload.ts'
 export { openAll, Resources } from './resources.ts'
 export * from './run-process.ts'
 export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'

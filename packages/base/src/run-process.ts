@@ -2,6 +2,8 @@
 import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { CONFIGURATION_EXIT, EnvError } from './env.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { hasTerminal, requestReload } from './reload.ts'
 
 export type Running = AsyncDisposable & {
   /** Settles when the process cannot continue. */
@@ -25,9 +27,13 @@ export function surviveLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** Starts a process. Stops it in order on a signal, also while it starts. Reports why it could not start. */
+/**
+ * Starts a process. Stops it in order on a signal, also while it starts. Reports why it could not start. At SIGHUP a process
+ * of a terminal stops, and a service reads its files again.
+ */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
   surviveLostOutput()
+  startHeartbeat()
   const stopping = new AbortController()
   try {
     const starting = start(stopping.signal)
@@ -41,6 +47,7 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
+    process.on('SIGHUP', hasTerminal() ? stop : requestReload)
     const { failed } = await starting
     const giveUp = (reason: unknown) => {
       if (stopping.signal.aborted) return
@@ -59,8 +66,18 @@ function report(error: unknown): void {
   process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
+/** Errors whose sentence is written for an operator: where they were thrown in the code says nothing more. */
+const FOR_OPERATORS = ['ScanError', 'CommandError', 'UsageError']
+
+/** The sentence of an error, with those of its causes. */
+function sentenceOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error ? `${error.message} (${sentenceOf(cause)})` : error.message
+}
+
 /** Libraries also reject with objects other than errors, for which `String` is useless. */
 function describeError(error: unknown): string {
+  if (error instanceof Error && FOR_OPERATORS.includes(error.name)) return sentenceOf(error)
   if (error instanceof Error) return error.stack ?? String(error)
   return typeof error === 'string' ? error : inspect(error)
 }

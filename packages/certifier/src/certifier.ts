@@ -7,13 +7,14 @@ import { EventEmitter, once } from 'node:events'
 import { anySignal, type Clock, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
-import type { Logger, Metrics, Peer, PeerClient } from '@quorumscan/runtime'
+import type { Logger, Metrics, Peer, PeerClient, PeerEndpoint } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
 import {
   createPlatformCrypto,
   type Evidence,
   encodeStateStatement,
   type Genesis,
+  maxFaulty,
 } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -25,9 +26,11 @@ import {
   type Divergence,
   newestCertificate,
   type SignedState,
+  signersOf,
   statesAfter,
   step,
 } from '@quorumscan/verifier/certified'
+import { createMemberProgress } from './member-progress.ts'
 import { pollStatements, STATEMENTS_WAIT_MS } from './statement-polls.ts'
 
 export type Certifier = ReturnType<typeof createCertifier>
@@ -38,7 +41,12 @@ export function createCertifier(options: {
   readonly genesisHash: string
   /** Member whose scan key the process has; null: a validator, which signs nothing. */
   readonly self: { readonly name: string; sign(statement: Uint8Array): string } | null
+  /** All are polled, since the health of each is judged by what it signs. */
   readonly peers: readonly Peer[]
+  /** The names of peers whose statements make certificates. Default: all. */
+  readonly signers?: ReadonlySet<string>
+  /** The addresses of a peer, the most likely one first. Default: the configured one. */
+  readonly endpointsOf?: (peer: Peer) => readonly PeerEndpoint[]
   readonly replica: Pick<StateReads, 'statePoints' | 'onStatePoint' | 'diverged'>
   readonly client: PeerClient
   readonly clock: Clock
@@ -47,11 +55,18 @@ export function createCertifier(options: {
   /** Receives the evidence that a member equivocated. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
 }) {
-  const { genesis, genesisHash, self, replica, clock, logger } = options
+  const { genesis, genesisHash, self, replica, clock, logger, signers = null } = options
   const {
     onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} equivocates`),
+    endpointsOf = ({ url }) => [{ url, isPublicOnly: false }],
   } = options
-  const collection: Collection = createCollection({ genesis, genesisHash }, self?.name ?? null)
+  const network = { genesis, genesisHash }
+  const collection: Collection = createCollection(network, self?.name ?? null)
+  /** The statements of all members, also of those that make no certificates here. */
+  const statements: Collection = createCollection(network, null)
+  const names = genesis.nodes.map(({ name }) => name)
+  const needed = maxFaulty(names.length) + 1
+  const progress = createMemberProgress({ names, needed, clock })
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
@@ -64,10 +79,17 @@ export function createCertifier(options: {
     changes.emit('change')
   }
 
+  const addStatement = (state: SignedState): void => {
+    step(statements, { kind: 'signed', state })
+    progress.note(state, signersOf(statements, state))
+    if (state.member === self?.name || signers?.has(state.member) !== false)
+      apply({ kind: 'signed', state })
+  }
+
   const perform = (effect: CollectionEffect): void => {
     if (effect.kind === 'sign' && self !== null) {
       const signature = self.sign(encodeStateStatement({ ...effect.point, genesisHash }))
-      apply({ kind: 'signed', state: { ...effect.point, member: self.name, signature } })
+      addStatement({ ...effect.point, member: self.name, signature })
     } else if (effect.kind === 'evidence') {
       onEvidence(effect.evidence)
     } else if (effect.kind === 'diverged')
@@ -78,9 +100,10 @@ export function createCertifier(options: {
   const subscription = replica.onStatePoint((point) => apply({ kind: 'computed', points: [point] }))
   const polls = {
     ...options,
-    collection,
+    endpointsOf,
+    collection: statements,
     crypto: createPlatformCrypto(),
-    addStatement: (state: SignedState) => apply({ kind: 'signed', state }),
+    addStatement,
   }
   const polling = options.peers
     .filter(({ name }) => genesis.nodes.some((node) => node.name === name))
@@ -144,6 +167,10 @@ export function createCertifier(options: {
     /** At one of the last certifiable offsets. */
     at: (offset: number) => certificateAt(collection, offset),
     assertNotDiverged,
+    /** Whether `assertNotDiverged` throws. */
+    isDiverged: (): boolean => collection.divergence !== null || replica.diverged() !== null,
+    /** How far each member has proven that it follows the log. */
+    progress,
     /**
      * The newest certificate with that many signers, at the offset or after it.
      *

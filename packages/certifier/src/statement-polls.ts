@@ -4,6 +4,7 @@ import {
   type Logger,
   type Peer,
   type PeerClient,
+  type PeerEndpoint,
   type Repetition,
   repeat,
 } from '@quorumscan/runtime'
@@ -37,24 +38,37 @@ export type StatementPolls = {
   readonly addStatement: (state: SignedState) => void
   readonly crypto: CryptoPort
   readonly client: PeerClient
+  /** The addresses of a member, the most likely one first. */
+  readonly endpointsOf: (member: Peer) => readonly PeerEndpoint[]
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /** Starts to poll a member at once. Dispose the result to stop. */
 export function pollStatements(member: Peer, polls: StatementPolls): Repetition {
-  const { client, clock, logger } = polls
+  const { client, clock, logger, endpointsOf } = polls
   const pace = createPollPace(clock)
   let after = 0
   let poll: Poll
+  const read = async (signal: AbortSignal): Promise<Uint8Array> => {
+    let failure: unknown
+    for (const { url, isPublicOnly } of endpointsOf(member))
+      try {
+        return await client.read(url, {
+          path: `/v0/state-statements?after=${after}`,
+          bytesMax: STATEMENTS_BYTES_MAX,
+          timeoutMs: POLL_MS_MAX,
+          isPublicOnly,
+          signal,
+        })
+      } catch (error) {
+        failure = error
+      }
+    throw failure
+  }
   const pull = async (signal: AbortSignal): Promise<void> => {
     poll = { startedMs: clock.monotonicMs(), checkCount: 0, outcome: 'failed' }
-    const body = await client.read(member.url, {
-      path: `/v0/state-statements?after=${after}`,
-      bytesMax: STATEMENTS_BYTES_MAX,
-      timeoutMs: POLL_MS_MAX,
-      signal,
-    })
+    const body = await read(signal)
     const newest = await receive(member.name, body, polls, poll)
     poll.outcome = newest > after ? 'newer' : 'stale'
     after = Math.max(after, newest)

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { createDirectory } from '@quorumscan/testkit'
+import { withResolvers } from '@quorumscan/base'
+import { createDirectory, untilTrue } from '@quorumscan/testkit'
 import type { DeepPartial } from 'cosmjs-types/helpers'
 import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
 import { expect, it } from 'vitest'
@@ -64,6 +65,24 @@ it('sends the engine the reason why it cannot continue, and nothing after it', a
   const answers = await abci.converse(asked(echo('one'), echo('two')))
   expect(answers.map(({ exception }) => exception?.error)).toEqual(['another network'])
   expect(abci.problems).toHaveLength(1)
+})
+
+it('reports the end of an engine during a request, which each stop may bring, as no error', async () => {
+  const gone = withResolvers<void>()
+  await using abci = await setUp(async () => {
+    await gone.promise
+    return Response.fromPartial({ echo: { message: 'x'.repeat(1_000_000) } })
+  })
+  const socket = connect(abci.socketPath)
+  await once(socket, 'connect')
+  // The second one is never read.
+  socket.write(asked(echo('one'), echo('two')))
+  await untilTrue('the request to arrive', () => socket.bytesWritten > 0)
+  socket.destroy()
+  await once(socket, 'close')
+  gone.resolve()
+  await untilTrue('a report', () => abci.problems.length > 0)
+  expect(abci.problems).toEqual(["the engine's ABCI connection was lost"])
 })
 
 it('closes a connection with malformed requests', async () => {

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import type { Logger } from '@quorumscan/runtime'
+import { isErrno, type Logger } from '@quorumscan/runtime'
 import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
 import type { Application } from './application.ts'
 import { createMessageReader, encodeMessage } from './messages.ts'
@@ -28,7 +28,10 @@ export async function serveAbci(options: {
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
-      // The engine closed the connection, or sent an invalid request, which is answered with the reason.
+      // The engine ended, as at each stop. Its supervisor reports an end that nobody asked for.
+      if (isErrno(error, 'ECONNRESET') || isErrno(error, 'EPIPE'))
+        return logger.warn("the engine's ABCI connection was lost")
+      // The engine sent an invalid request, which is answered with the reason.
       logger.error({ err: error }, "the engine's ABCI connection closed with an error")
       const message = error instanceof Error ? error.message : 'unknown'
       socket.end(encoded(Response.fromPartial({ exception: { error: message } })))

@@ -16,6 +16,8 @@ import type { Genesis } from '@quorumscan/verifier'
 
 /** The time between polls: far less than the delay after which a version holds for blocks. */
 const POLL_MS = 5_000
+/** A node that starts with this process answers within this time, or has a problem. */
+const START_MS_MAX = 60_000
 const ANSWER_MS_MAX = 2_000
 /** The rules name each member, of which there are at most a hundred. */
 const ANSWER_BYTES_MAX = 256 * 1024
@@ -41,6 +43,8 @@ export async function followBlockVersions(options: {
   let known: Versions = existsSync(file) ? await readParsed(file, JSON.parse) : { offset: 0, rules }
 
   const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
+  const startedMs = clock.monotonicMs()
+  let hasAnswered = false
   let written = JSON.stringify(known.rules)
   const ask = async (url: string, signal: AbortSignal): Promise<void> => {
     const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
@@ -48,6 +52,7 @@ export async function followBlockVersions(options: {
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
     const answered = versionsOf(reply.body, reply.header('x-ledger-offset'))
     problems.forget()
+    hasAnswered = true
     // A replica that was wiped reports older rules.
     if (answered.offset <= known.offset) return
     known = answered
@@ -56,7 +61,11 @@ export async function followBlockVersions(options: {
     if (rules !== written) writeFileAtomic(file, JSON.stringify(known))
     written = rules
   }
-  const onError = (error: unknown) => problems.write('', () => onProblem(error))
+  const onError = (error: unknown) => {
+    // The node starts after this process.
+    if (!hasAnswered && clock.monotonicMs() - startedMs < START_MS_MAX) return
+    problems.write('', () => onProblem(error))
+  }
   const asking =
     nodeUrl === null
       ? null

@@ -11,6 +11,7 @@ import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
 import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
 import { engineFiles, nodeIdOf } from './engine-files.ts'
+import { createEngineLog } from './engine-log.ts'
 import { type SpawnEngine, superviseEngine } from './engine-process.ts'
 import { createEngineRpc, type EngineRpc } from './engine-rpc.ts'
 import { NO_PEERS, refusalOf, STUCK_MS } from './engine-state.ts'
@@ -150,6 +151,11 @@ async function openMember(context: Context, restart: () => void) {
     help: 'Oldest block that the engine stores.',
     read: () => [[[], Math.max(1, member.retention.height())]],
   })
+  context.metrics.sampled('gauge', {
+    name: 'ordering_height',
+    help: 'Newest block.',
+    read: () => [[[], member.head().height]],
+  })
   return { member, misbehavior, stateSync, versions, voting }
 }
 
@@ -173,10 +179,10 @@ async function runEngine(context: Context, parts: MemberParts) {
     })
     for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)
   }
-  const inheritsOutput = logger.isLevelEnabled('error')
+  const onLine = createEngineLog(context)
   const onExit = (how: string) => logger.error({ how }, 'the engine exited; restarting it')
   const engine = resources.opened(
-    superviseEngine({ ...context, home, program, prepare, inheritsOutput, onExit }),
+    superviseEngine({ ...context, home, program, prepare, onLine, onExit }),
   )
   const onProblem = (error: unknown) => logger.warn({ err: error }, 'an engine request failed')
   const warnWithoutPeers = createNoPeersWarning(context)

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { type Clock, succeeds } from '@quorumscan/base'
 import { keepRunning } from '@quorumscan/runtime'
 
@@ -19,8 +20,8 @@ const STOP_MS = 10_000
 export function superviseEngine(options: {
   readonly program: string
   readonly home: string
-  /** Whether the engine inherits the output of this process. Otherwise its output is discarded. */
-  readonly inheritsOutput: boolean
+  /** Receives each line that it writes. */
+  readonly onLine: (line: string, isStopping: boolean) => void
   /** Called before each start: writes the files that the engine reads. */
   readonly prepare: () => Promise<void>
   readonly spawnEngine?: SpawnEngine | undefined
@@ -30,8 +31,10 @@ export function superviseEngine(options: {
   const { clock, spawnEngine = async (start) => start() } = options
   const closing = new AbortController()
   let engine: ChildProcess | null = null
+  const stopping = new WeakSet<ChildProcess>()
 
   const stop = async (running: ChildProcess): Promise<void> => {
+    stopping.add(running)
     const ended = new AbortController()
     running.once('exit', () => ended.abort())
     running.kill('SIGTERM')
@@ -41,15 +44,17 @@ export function superviseEngine(options: {
   const start = async (): Promise<void> => {
     await options.prepare()
     if (closing.signal.aborted) return
-    const output = options.inheritsOutput ? 'inherit' : 'ignore'
     const running = await spawnEngine(
       () =>
         spawn(options.program, ['start', '--home', options.home], {
-          stdio: ['ignore', output, output],
+          stdio: ['ignore', 'pipe', 'pipe'],
         }),
       closing.signal,
     )
     engine = running
+    for (const stream of [running.stdout, running.stderr])
+      if (stream !== null)
+        createInterface(stream).on('line', (line) => options.onLine(line, stopping.has(running)))
     void once(running, 'exit')
       .then(([code, signal]) => String(signal ?? code), String)
       .then((how) => {

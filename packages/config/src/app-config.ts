@@ -1,13 +1,7 @@
 /** Reads the configuration that all processes of a network share from environment variables. */
 import { parseEnv } from 'node:util'
-import {
-  type EnvReader,
-  openClientTls,
-  readEnv,
-  readOwnCertificate,
-  readSecret,
-} from '@quorumscan/base'
-import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
+import { type EnvReader, openClientTls, readEnv, readOwnCertificate } from '@quorumscan/base'
+import { openLiveFile, parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readEnum } from './connections-config.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
@@ -126,7 +120,7 @@ function readLog(variables: EnvReader) {
   const tokenFile = variables.optional('QS_LOG_TOKEN_FILE', {
     about: 'the file of the token that makes it a peer of the synchronizer; or QS_LOG_CERT',
     example: '/etc/quorumscan/log-token',
-    file: assertToken,
+    file: parseToken,
   })
   const certificate = readOwnCertificate(variables, 'QS_LOG', 'the synchronizer')
   if ((tokenFile === null) === (certificate === null))
@@ -137,19 +131,28 @@ function readLog(variables: EnvReader) {
 }
 
 /** @throws {Error} If the text is not a token. The message does not contain the text. */
-function assertToken(text: string): void {
-  if (!/^[!-~]+$/.test(text.trim()))
-    throw new Error('the file must hold a token: one line without blanks')
+function parseToken(text: string): string {
+  const token = text.trim()
+  if (/^[!-~]+$/.test(token)) return token
+  throw new Error('the file must hold a token: one line without blanks')
 }
 
-/** The configured synchronizer, for `createLogClient`. @throws {Error} If a file is not there. */
-export async function readLogClientOptions({
-  log,
-  connections,
-}: Pick<ReturnType<typeof readFollowerConfig>, 'log' | 'connections'>) {
+type LiveFileParts = Parameters<typeof openLiveFile>[2]
+
+/** The configured synchronizer, for `createLogClient`. @throws {EnvError} If a file is not there, or holds no token. */
+export function readLogClientOptions(
+  { log, connections }: Pick<ReturnType<typeof readFollowerConfig>, 'log' | 'connections'>,
+  app: Pick<LiveFileParts, 'clock'> & Partial<LiveFileParts>,
+) {
+  // A command ends before its file changes.
+  const { clock, logger = { warn() {} } } = app
+  const { tokenFile: file } = log
   return {
     url: log.url,
-    token: log.tokenFile === null ? null : await readSecret(log.tokenFile),
+    token:
+      file === null
+        ? null
+        : openLiveFile({ variable: 'QS_LOG_TOKEN_FILE', file }, parseToken, { clock, logger }),
     trust: openClientTls({ ca: connections.peerCa, own: log.certificate }),
   }
 }

@@ -33,7 +33,7 @@ export const LAGGING = 'lagging'
 export const TIMEOUT = 'timeout'
 
 /** Node reads this variable at its start. */
-const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)'
+const UNTRUSTED = 'untrusted certificate (QS_PEER_CA names the authority)'
 
 const wordOfErrno: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',

@@ -15,32 +15,36 @@ import {
   watchLogDisk,
 } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { measureReplica, openReplica } from '@quorumscan/replica'
+import { measureReplica, openReplica, type ReplicaState } from '@quorumscan/replica'
 import {
   assertFollowing,
   createPeerClient,
   createPeerClocks,
   type Logger,
-  measureFailuresTolerated,
   measureRedis,
   type Peer,
   type PeerClient,
   type PeerClocks,
+  type PeerTokens,
 } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
-import { type Evidence, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { type Evidence, maxFaulty } from '@quorumscan/verifier'
+import { createMemberHealth } from './member-health.ts'
 
 export type Follower = Awaited<ReturnType<typeof openFollower>>
+
+/** `diverged`: it must prove nothing. `clock-off`: by the clocks of f + 1 members, its own is too far off. */
+export type FollowerState = ReplicaState | 'diverged' | 'clock-off'
 
 type FollowerOptions = {
   readonly config: Pick<ScanConfig, 'redis' | 'log' | 'connections'>
   /** The members other than the process itself. */
   readonly peers: readonly Peer[]
-  /** Members whose statements make certificates. Default: `peers`. */
+  /** Members whose statements make certificates. Default: all. */
   readonly signers?: readonly Peer[]
   /** Tokens that the process has with peers, by their origins. */
-  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+  readonly peerTokenByOrigin?: PeerTokens
   readonly allowPrivateAddresses?: boolean
   /** The member whose keys the process has: it signs states, takes snapshots and stores the newest groups. null: a validator. */
   readonly member: {
@@ -72,14 +76,16 @@ type FollowerOptions = {
  */
 export async function openFollower(app: App, options: FollowerOptions) {
   const { clock, genesis, genesisHash, logger, trust } = app
-  const { config, member, peerTokenByOrigin = new Map() } = options
-  const logOptions = await readLogClientOptions(config)
+  const { config, member, peerTokenByOrigin } = options
+  const logOptions = readLogClientOptions(config, app)
   const redis = await readRedisAddress(config.redis)
   /** f + 1: among this number of members at least one is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
-    const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
+    const client = resources.opened(
+      createPeerClient({ clock, trust, ...(peerTokenByOrigin && { peerTokenByOrigin }) }),
+    )
     const directory = member?.snapshotDirectory ?? null
     const own =
       member === null || directory === null
@@ -103,26 +109,37 @@ export async function openFollower(app: App, options: FollowerOptions) {
       const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
-    const isLive = () => replica.state() === 'live'
-    measureFailuresTolerated(app.metrics, () => {
-      if (options.peers.length === 0) return []
-      // A member counts itself, so that its number equals the one that a validator computes.
-      const count = clocks.followingCount() + (member !== null && isLive() ? 1 : 0)
-      return [
-        ['lookups', count - needed],
-        ['registrations', count - quorumOf(genesis.nodes.length)],
-      ]
-    })
-    measureReplica(app.metrics, replica, clock)
     measureRedis(app.metrics, resources.opened(watchRedis(redis)))
     const self = member && {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
-    const peers = options.signers ?? options.peers
+    const signers = new Set((options.signers ?? genesis.nodes).map(({ name }) => name))
     const certifier = resources.opened(
-      createCertifier({ ...app, ...options, peers, client, self, replica: replica.proofs }),
+      createCertifier({
+        ...app,
+        ...options,
+        signers,
+        endpointsOf: clocks.endpointsOf,
+        client,
+        self,
+        replica: replica.proofs,
+      }),
     )
+    /** `live` if and only if `assertReady` does not throw. */
+    const state = (): FollowerState => {
+      if (certifier.isDiverged()) return 'diverged'
+      return clocks.isUsable() ? replica.state() : 'clock-off'
+    }
+    const isLive = () => state() === 'live'
+    const members = createMemberHealth({
+      names: genesis.nodes.map(({ name }) => name),
+      self: member && { name: member.name, isReady: isLive },
+      clocks,
+      progress: certifier.progress,
+      metrics: app.metrics,
+    })
+    measureReplica(app.metrics, replica, { clock, isLive })
     const groups =
       member &&
       resources.opened(
@@ -156,7 +173,10 @@ export async function openFollower(app: App, options: FollowerOptions) {
       log,
       logDisk,
       ordering,
+      state,
       isLive,
+      /** The health of each member, as this process judges it. */
+      members,
       /**
        * Applies the log in the background, through the ordering that is passed.
        *

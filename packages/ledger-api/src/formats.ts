@@ -270,10 +270,13 @@ function addTo(flags: TemplateFlags, filter: IdentifierFilter): void {
     for (const index of flags.keys()) add(index, blob(includeCreatedEventBlob))
   } else if ('TemplateFilter' in filter) {
     const { templateId, includeCreatedEventBlob } = filter.TemplateFilter.value
-    const index = templates.findIndex((template) => templateRef(template) === templateId)
-    if (index < 0)
+    // A package name means every version of the template.
+    const indexes = [...templates.keys()].filter(
+      (index) => templateRef(templates[index] as (typeof templates)[number]) === templateId,
+    )
+    if (indexes.length === 0)
       throw new LedgerError('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', notIn(templateId))
-    add(index, blob(includeCreatedEventBlob))
+    for (const index of indexes) add(index, blob(includeCreatedEventBlob))
   } else if ('InterfaceFilter' in filter) {
     const { interfaceId, includeInterfaceView, includeCreatedEventBlob } =
       filter.InterfaceFilter.value

@@ -238,10 +238,16 @@ async function* walk(
     yield* replica.walkContracts(null)
     return
   }
-  for (const [party, flags] of byParty)
-    for (const [index, { entity }] of templates.entries())
-      if (((flags[index] ?? 0) & MATCHES) !== 0)
-        yield* replica.walkContracts(`party:${entity}:${party}`, Math.max(elementsMax, PORTION_MIN))
+  for (const [party, flags] of byParty) {
+    // Versions of a template share an index.
+    const entities = new Set(
+      templates
+        .filter((_, index) => ((flags[index] ?? 0) & MATCHES) !== 0)
+        .map((one) => one.entity),
+    )
+    for (const entity of entities)
+      yield* replica.walkContracts(`party:${entity}:${party}`, Math.max(elementsMax, PORTION_MIN))
+  }
 }
 
 /** Contracts from before a range that updates of the range archived. */

@@ -4,7 +4,7 @@
  * @module-tag rest
  */
 import { sha256Hex } from '@quorumscan/base'
-import { findTemplate, templates } from '@quorumscan/ledger'
+import { findTemplate, NEWEST_RULES, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
 import { growRandomLog } from '@quorumscan/replica/testing'
 import { cases, createManualClock, createSeededIntegers, send } from '@quorumscan/testkit'
@@ -281,7 +281,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
         const contract = stored.get(String(created['contractId']))
         if (contract === undefined) continue
         compared++
-        const template = findTemplate(contract.templateId)
+        const template = findTemplate(contract.templateId, NEWEST_RULES.version)
         expect(template?.type.decode(created['createArgument'], [])).toEqual(
           template?.type.decode(contract.payload, []),
         )

@@ -2,7 +2,7 @@
 import type { Command, ContractId, DamlValue } from '@quorumscan/model'
 import { LfError } from './lf.ts'
 import { Refusal, refuse } from './refusal.ts'
-import { type AnyChoice, findChoice, findTemplate } from './registry.ts'
+import { type AnyChoice, REGISTRY, type Registry } from './registry.ts'
 import type { Rules } from './rules.ts'
 import type { Template } from './template.ts'
 import type { LedgerTransaction } from './transaction.ts'
@@ -20,11 +20,12 @@ export type PreparedCommand =
 export function prepareCommands(
   commands: readonly Command[],
   rules: Rules,
+  registry: Registry = REGISTRY,
 ): readonly PreparedCommand[] | Refusal {
   const prepared: PreparedCommand[] = []
   for (const [index, command] of commands.entries())
     try {
-      prepared.push(prepareCommand(command, rules))
+      prepared.push(prepareCommand(command, { rules, registry }))
     } catch (error) {
       if (error instanceof Refusal) return error
       if (!(error instanceof LfError)) throw error
@@ -33,27 +34,30 @@ export function prepareCommands(
   return prepared
 }
 
-function prepareCommand(command: Command, rules: Rules): PreparedCommand {
+/** Rules with the definitions that they choose from. */
+type InForce = { readonly rules: Rules; readonly registry: Registry }
+
+function prepareCommand(command: Command, by: InForce): PreparedCommand {
   switch (command.kind) {
     case 'allocateParty':
       return { kind: 'allocateParty', hint: command.hint }
     case 'create': {
-      const template = resolveTemplate(command.template)
+      const template = resolveTemplate(command.template, by)
       const contractIds: ContractId[] = []
       const payload = template.type.decode(command.argument, contractIds)
       return { kind: 'ready', contractIds, run: (tx) => tx.create(template, payload) }
     }
     case 'exercise': {
-      const template = resolveTemplate(command.template)
+      const template = resolveTemplate(command.template, by)
       const contractIds = [command.contractId]
-      const act = prepareChoice(template, command, { contractIds, rules })
+      const act = prepareChoice(template, command, { contractIds, ...by })
       return { kind: 'ready', contractIds, run: (tx) => act(tx, command.contractId) }
     }
     case 'createAndExercise': {
-      const template = resolveTemplate(command.template)
+      const template = resolveTemplate(command.template, by)
       const contractIds: ContractId[] = []
       const payload = template.type.decode(command.createArgument, contractIds)
-      const act = prepareChoice(template, command, { contractIds, rules })
+      const act = prepareChoice(template, command, { contractIds, ...by })
       return { kind: 'ready', contractIds, run: (tx) => act(tx, tx.create(template, payload)) }
     }
   }
@@ -62,10 +66,10 @@ function prepareCommand(command: Command, rules: Rules): PreparedCommand {
 function prepareChoice(
   template: Template<unknown>,
   command: { readonly choice: string; readonly argument: DamlValue },
-  into: { readonly contractIds: ContractId[]; readonly rules: Rules },
+  into: InForce & { readonly contractIds: ContractId[] },
 ): (tx: LedgerTransaction, id: ContractId) => void {
   if (command.choice === 'Archive') return (tx, id) => tx.archive(template, id)
-  const choice: AnyChoice | undefined = findChoice(template, command.choice)
+  const choice: AnyChoice | undefined = into.registry.findChoice(template, command.choice)
   if (choice === undefined)
     refuse('INVALID_ARGUMENT', `${template.entity} has no choice ${command.choice}`)
   const argument = choice.argument.decode(command.argument, into.contractIds)
@@ -73,6 +77,9 @@ function prepareChoice(
   return (tx, id) => tx.exercise(choice, id, argument)
 }
 
-function resolveTemplate(ref: string): Template<unknown> {
-  return findTemplate(ref) ?? refuse('INVALID_ARGUMENT', `there is no template ${ref}`)
+function resolveTemplate(ref: string, { rules, registry }: InForce): Template<unknown> {
+  return (
+    registry.findTemplate(ref, rules.version) ??
+    refuse('INVALID_ARGUMENT', `there is no template ${ref}`)
+  )
 }

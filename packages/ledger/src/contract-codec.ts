@@ -8,8 +8,8 @@ import { contractIdOf, rememberPayloadText, updateIdOf } from './contract-id.ts'
 import { dueOfPayload, keysOfPayload } from './contract-keys.ts'
 import { PackReader, PackWriter } from './packing.ts'
 import type { DueItem } from './ports.ts'
-import { templateIdOf, templateOf, templates } from './registry.ts'
-import { encodePayload, payloadOf, rememberPayload, stakeholdersOf } from './template.ts'
+import { REGISTRY, type Registry } from './registry.ts'
+import { encodePayload, ownPayloadOf, rememberPayload, stakeholdersOf } from './template.ts'
 
 /** A contract with its index keys (`keysOf`) and due times (`dueOf`). */
 export type FiledContract = {
@@ -21,11 +21,14 @@ export type FiledContract = {
 export type ContractCodec = ReturnType<typeof createContractCodec>
 
 /** For the contracts of one network. */
-export function createContractCodec(network: {
-  /** Hex. */
-  readonly genesisHash: string
-  readonly dso: PartyId
-}) {
+export function createContractCodec(
+  network: {
+    /** Hex. */
+    readonly genesisHash: string
+    readonly dso: PartyId
+  },
+  { templateIdOf, templateOf, templates }: Registry = REGISTRY,
+) {
   const { genesisHash, dso } = network
   const known = [dso]
 
@@ -60,7 +63,7 @@ export function createContractCodec(network: {
       writer.unsigned(contract.createdAt)
       writer.unsigned(contract.offset)
       writer.unsigned(contract.nodeId)
-      template.type.pack(payloadOf(template, contract), writer)
+      template.type.pack(ownPayloadOf(template, contract), writer)
       return writer.finish()
     },
     /** Trusts the bytes: `encode` wrote them, for the same network. */

@@ -13,25 +13,25 @@
  */
 import type { Contract } from '@quorumscan/model'
 import type { DueItem } from './ports.ts'
-import { templateOf } from './registry.ts'
-import { payloadOf, type Template } from './template.ts'
+import { REGISTRY, type Registry } from './registry.ts'
+import { ownPayloadOf, type Template } from './template.ts'
 
 const keysByContract = new WeakMap<Contract, readonly string[]>()
 
 /** Index keys of a contract: those of its stakeholders, and those of its template. */
-export function keysOf(contract: Contract): readonly string[] {
+export function keysOf(contract: Contract, { templateOf }: Registry = REGISTRY): readonly string[] {
   const known = keysByContract.get(contract)
   if (known !== undefined) return known
   const template = templateOf(contract)
-  const keys = keysOfPayload(contract, template, payloadOf(template, contract))
+  const keys = keysOfPayload(contract, template, ownPayloadOf(template, contract))
   keysByContract.set(contract, keys)
   return keys
 }
 
 /** Jobs that fall due while the contract is active, by record time. */
 export function dueOf(contract: Contract): readonly DueItem[] {
-  const template = templateOf(contract)
-  return dueOfPayload(contract, template, payloadOf(template, contract))
+  const template = REGISTRY.templateOf(contract)
+  return dueOfPayload(contract, template, ownPayloadOf(template, contract))
 }
 
 /** As `keysOf`, of a payload in native form. */

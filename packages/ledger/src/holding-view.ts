@@ -4,7 +4,7 @@
  * Not in the specification: which members it has. We chose those of the network's token standard, which wallets know.
  */
 import type { DamlValue } from '@quorumscan/model'
-import type { Template } from './template.ts'
+import { type Template, templateRef } from './template.ts'
 import { coin } from './templates/coin.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
 
@@ -14,8 +14,8 @@ const INSTRUMENT = 'Coin'
 type Members = Readonly<Record<string, DamlValue>>
 
 export function implementsHolding(template: Template<unknown>): boolean {
-  // `unknown`: templates with different payload types are compared by identity.
-  return ([coin, lockedCoin] as readonly unknown[]).includes(template)
+  const ref = templateRef(template)
+  return ref === templateRef(coin) || ref === templateRef(lockedCoin)
 }
 
 /** @param payload - Of a template that implements it, canonical or in Daml-LF JSON. */

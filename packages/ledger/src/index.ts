@@ -38,7 +38,19 @@ export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
 export * from './ports.ts'
 export { type Protocol, readProtocol } from './protocol.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
-export * from './registry.ts'
+export {
+  type AnyChoice,
+  choicesOf,
+  findChoice,
+  findTemplate,
+  HOLDING_INTERFACE,
+  type PackageInfo,
+  packages,
+  payloadOf,
+  templateIdOf,
+  templateOf,
+  templates,
+} from './registry.ts'
 export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 export { changeIdOf, countContracts } from './submission-facts.ts'
@@ -47,7 +59,6 @@ export {
   encodePayload,
   isOf,
   type PackageName,
-  payloadOf,
   type Template,
   templateRef,
 } from './template.ts'

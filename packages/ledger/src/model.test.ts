@@ -26,7 +26,7 @@ import {
   transferCommand,
   withdrawTransferCommand,
 } from './commands.ts'
-import { payloadOf } from './template.ts'
+import { payloadOf } from './registry.ts'
 import { ansEntry } from './templates/ans-entry.ts'
 import { ansEntryContext } from './templates/ans-entry-context.ts'
 import { ansRules } from './templates/ans-rules.ts'

@@ -11,7 +11,7 @@ import type { CreatedEvent, ExercisedEvent, LedgerEvent, PartyId } from '@quorum
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { AppliedResult } from './activities.ts'
 import { enclosing, formatNoticeId, type HistoryStep, isHistoryStep } from './history-rows.ts'
-import { templateIdOf } from './registry.ts'
+import { isOf, type Template } from './template.ts'
 import { coin } from './templates/coin.ts'
 import { terminatedSubscription } from './templates/terminated-subscription.ts'
 
@@ -71,7 +71,7 @@ function contentOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
         parties: [...event.signatories, ...event.observers],
       }
     case 'SubscriptionIdleState_ExpireSubscription': {
-      const ended = createdWithin(event, events, templateIdOf(terminatedSubscription))
+      const ended = createdWithin(event, events, terminatedSubscription)
       const { sender, description } = ended.payload['subscriptionData'] as {
         sender: string
         description: string
@@ -84,7 +84,7 @@ function contentOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
 }
 
 function returnOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
-  const { payload } = createdWithin(event, events, templateIdOf(coin))
+  const { payload } = createdWithin(event, events, coin)
   const { owner, amount } = payload as { owner: string; amount: { initialAmount: string } }
   const returned = { coin_owner: owner, coin_amount: amount.initialAmount }
   return { ...NO_CONTENT, returned, parties: [owner] }
@@ -93,12 +93,12 @@ function returnOf(event: ExercisedEvent, events: readonly LedgerEvent[]) {
 function createdWithin(
   { nodeId, lastDescendantNodeId }: ExercisedEvent,
   events: readonly LedgerEvent[],
-  templateId: string,
+  template: Template<unknown>,
 ): CreatedEvent {
   const found = events.find(
     (event): event is CreatedEvent =>
       event.kind === 'created' &&
-      event.templateId === templateId &&
+      isOf(template, event) &&
       nodeId < event.nodeId &&
       event.nodeId <= lastDescendantNodeId,
   )

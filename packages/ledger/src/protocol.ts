@@ -2,7 +2,7 @@
 import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Ledger } from './ports.ts'
-import { payloadOf } from './template.ts'
+import { payloadOf } from './registry.ts'
 import { dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
 
 export type Protocol = {

@@ -1,4 +1,7 @@
-/** Every template with its choices, and the ids that follow from their definitions (D-31). */
+/**
+ * Every version of every template with its choices, and the ids that follow from their definitions (D-31). A change of the
+ * definitions appends here: what exists keeps its ids, because contracts, logs and stored indexes name them.
+ */
 import { assert, sha256, toHex, utf8 } from '@quorumscan/base'
 import type { Contract, TemplateId } from '@quorumscan/model'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
@@ -14,7 +17,15 @@ import * as initialPaymentChoices from './choices/subscription-initial-payment.t
 import * as paymentChoices from './choices/subscription-payment.ts'
 import * as requestChoices from './choices/subscription-request.ts'
 import * as instructionChoices from './choices/transfer-instruction.ts'
-import { type Choice, type PackageName, type Template, templateRef } from './template.ts'
+import { LfError } from './lf.ts'
+import {
+  type Choice,
+  isOf,
+  ownPayloadOf,
+  type PackageName,
+  type Template,
+  templateRef,
+} from './template.ts'
 import { ansEntry } from './templates/ans-entry.ts'
 import { ansEntryContext } from './templates/ans-entry-context.ts'
 import { ansRules } from './templates/ans-rules.ts'
@@ -38,7 +49,7 @@ type AnyTemplate = Template<unknown>
 export type AnyChoice = Choice<unknown, unknown, unknown>
 
 /** The order is part of the stored form of contracts (`contract-codec.ts`): append only. */
-export const templates: readonly AnyTemplate[] = [
+const TEMPLATES: readonly AnyTemplate[] = [
   ansRules,
   ansEntryContext,
   ansEntry,
@@ -62,38 +73,73 @@ function isChoice(value: unknown): value is AnyChoice {
   return typeof value === 'object' && value !== null && 'controllers' in value && 'run' in value
 }
 
-/** Every choice, by the entity of its template. */
-const choicesByEntity: ReadonlyMap<string, readonly AnyChoice[]> = (() => {
-  const all = [
-    ansEntryChoices,
-    ansEntryContextChoices,
-    ansRulesChoices,
-    coinRulesChoices,
-    confirmActionChoices,
-    dsoRulesChoices,
-    lockedCoinChoices,
-    idleChoices,
-    initialPaymentChoices,
-    paymentChoices,
-    requestChoices,
-    instructionChoices,
-  ].flatMap((module): AnyChoice[] => Object.values(module).filter(isChoice))
-  return new Map(
-    templates.map((template) => [
-      template.entity,
-      all
-        .filter((choice) => choice.template === template)
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ]),
-  )
-})()
+const CHOICES: readonly AnyChoice[] = [
+  ansEntryChoices,
+  ansEntryContextChoices,
+  ansRulesChoices,
+  coinRulesChoices,
+  confirmActionChoices,
+  dsoRulesChoices,
+  lockedCoinChoices,
+  idleChoices,
+  initialPaymentChoices,
+  paymentChoices,
+  requestChoices,
+  instructionChoices,
+].flatMap((module): AnyChoice[] => Object.values(module).filter(isChoice))
 
-export function choicesOf(template: AnyTemplate): readonly AnyChoice[] {
-  return choicesByEntity.get(template.entity) ?? []
+/** One interface, without choices: a view of `Coin` and `LockedCoin` (D-31). */
+export const HOLDING_INTERFACE = '#quorumscan-coin:Coin.Holding:Holding'
+
+/** The definitions that a package got with one version of the protocol. */
+export type PackageInfo = {
+  readonly name: PackageName
+  readonly id: string
+  readonly since: number
 }
 
-function definitionOf(template: AnyTemplate): Json {
-  return {
+const PACKAGE_NAMES = [
+  'quorumscan-name-service',
+  'quorumscan-wallet',
+  'quorumscan-coin',
+  'quorumscan-dso',
+] as const
+
+export type Registry = ReturnType<typeof createRegistry>
+
+/**
+ * @param templates - Every version of every template, a later version after the earlier one.
+ * @param choices - A version of a template has its own ones and those of earlier versions. A choice never changes: its
+ *   effect may follow `tx.rules`, and another argument is another choice.
+ */
+export function createRegistry(templates: readonly AnyTemplate[], choices: readonly AnyChoice[]) {
+  const choicesByTemplate = new Map<AnyTemplate, readonly AnyChoice[]>()
+  const newestByRef = new Map<string, AnyTemplate>()
+  for (const template of templates) {
+    const { earlier, entity, since } = template
+    assert(
+      newestByRef.get(templateRef(template)) === earlier?.template,
+      `${entity} of version ${since} follows the version before it`,
+    )
+    assert(
+      earlier === null || earlier.template.since < since,
+      `${entity} has one version for each version of the protocol`,
+    )
+    newestByRef.set(templateRef(template), template)
+    const inherited = earlier === null ? [] : (choicesByTemplate.get(earlier.template) ?? [])
+    const own = choices.filter((choice) => choice.template === template)
+    const all = [...inherited, ...own].sort((a, b) => (a.name < b.name ? -1 : 1))
+    assert(
+      new Set(all.map(({ name }) => name)).size === all.length,
+      `no choice of ${entity} replaces another`,
+    )
+    choicesByTemplate.set(template, all)
+  }
+
+  const choicesOf = (template: AnyTemplate): readonly AnyChoice[] =>
+    choicesByTemplate.get(template) ?? []
+
+  const definitionOf = (template: AnyTemplate): Json => ({
     module: template.module,
     entity: template.entity,
     type: template.type.descriptor,
@@ -103,54 +149,134 @@ function definitionOf(template: AnyTemplate): Json {
       argument: choice.argument.descriptor,
       result: choice.result.descriptor,
     })),
+  })
+
+  /** In order of `since`, so that later packages are appended. */
+  const packages: readonly PackageInfo[] = (() => {
+    const versions = [...new Set(templates.map(({ since }) => since))].sort((a, b) => a - b)
+    const made: PackageInfo[] = []
+    for (const since of versions)
+      for (const name of PACKAGE_NAMES) {
+        const definition = templates
+          .filter((template) => template.packageName === name && template.since === since)
+          .map(definitionOf)
+        if (definition.length === 0) continue
+        const before = made.findLast((other) => other.name === name)
+        // The first package of a name has no more members: ids of existing networks follow from these two.
+        const content: Json =
+          before === undefined
+            ? { name, definition }
+            : { name, definition, protocolVersion: since, after: before.id }
+        made.push({ name, id: toHex(sha256(utf8(canonicalJson(content)))), since })
+      }
+    return made
+  })()
+
+  const idByTemplate: ReadonlyMap<AnyTemplate, TemplateId> = new Map(
+    templates.map((template) => {
+      const { packageName, since, module, entity } = template
+      const found = packages.find((one) => one.name === packageName && one.since === since)
+      assert(found !== undefined, `${packageName} is a package`)
+      return [template, `${found.id}:${module}:${entity}`]
+    }),
+  )
+  const templateById = new Map([...idByTemplate].map(([template, id]) => [id, template]))
+
+  /** `<package id>:<Module>:<Entity>`. */
+  function templateIdOf<P>(template: Template<P>): TemplateId {
+    const id = idByTemplate.get(template)
+    assert(id !== undefined, `${template.entity} is registered`)
+    return id
+  }
+
+  /** The newest version of the template that a version of the protocol has. */
+  function newest(ref: string, protocolVersion: number): AnyTemplate | undefined {
+    let template = newestByRef.get(ref)
+    while (template !== undefined && template.since > protocolVersion)
+      template = template.earlier?.template
+    return template
+  }
+
+  /**
+   * By package id, or by `#` and package name: then in the newest version in force. Undefined if it does not exist under
+   * this version of the protocol.
+   */
+  function findTemplate(ref: string, protocolVersion: number): AnyTemplate | undefined {
+    const byId = templateById.get(ref)
+    if (byId === undefined) return newest(ref, protocolVersion)
+    return byId.since <= protocolVersion ? byId : undefined
+  }
+
+  function findChoice(template: AnyTemplate, name: string): AnyChoice | undefined {
+    return choicesOf(template).find((choice) => choice.name === name)
+  }
+
+  /** The version with which the contract was created; of an exercise, that of `exercisedId`. */
+  function templateOf({ templateId }: Pick<Contract, 'templateId'>): AnyTemplate {
+    const template = templateById.get(templateId)
+    assert(template !== undefined, `${templateId} is a template`)
+    return template
+  }
+
+  /** A payload of one version as one of another version. An earlier version has no members that a later one lacks. */
+  function convert(payload: unknown, from: AnyTemplate, to: AnyTemplate): unknown {
+    if (from.since >= to.since || to.earlier === null) return payload
+    return to.earlier.upgrade(convert(payload, from, to.earlier.template))
+  }
+
+  /**
+   * The payload in native form. The contract must be of the template, in any version.
+   *
+   * @throws {LfError} If it is not.
+   */
+  function payloadOf<P>(template: Template<P>, contract: Contract): P {
+    if (!isOf(template, contract))
+      throw new LfError(`is no ${template.entity}`, contract.contractId)
+    const own = templateOf(contract)
+    // `defineNextVersion` demands that later payloads extend earlier ones.
+    return convert(ownPayloadOf(own, contract), own, template) as P
+  }
+
+  /** What a transaction creates for this payload: a contract of the newest version in force. */
+  function inForce<P>(template: Template<P>, payload: P, protocolVersion: number) {
+    assert(
+      template.since <= protocolVersion,
+      `${template.entity} of version ${template.since} is not in force`,
+    )
+    const current = newest(templateRef(template), protocolVersion) ?? template
+    return { template: current, payload: convert(payload, template, current) }
+  }
+
+  /** The id that an exercise reports: that of the contract, or of the later version that first has the choice. */
+  function exercisedId(choice: Pick<AnyChoice, 'template'>, contract: Contract): TemplateId {
+    return templateOf(contract).since >= choice.template.since
+      ? contract.templateId
+      : templateIdOf(choice.template)
+  }
+
+  return {
+    templates,
+    packages,
+    choicesOf,
+    templateIdOf,
+    findTemplate,
+    findChoice,
+    templateOf,
+    payloadOf,
+    inForce,
+    exercisedId,
   }
 }
 
-/** One interface, without choices: a view of `Coin` and `LockedCoin` (D-31). */
-export const HOLDING_INTERFACE = '#quorumscan-coin:Coin.Holding:Holding'
+export const REGISTRY: Registry = createRegistry(TEMPLATES, CHOICES)
 
-export type PackageInfo = { readonly name: PackageName; readonly id: string }
-
-export const packages: readonly PackageInfo[] = (
-  ['quorumscan-name-service', 'quorumscan-wallet', 'quorumscan-coin', 'quorumscan-dso'] as const
-).map((name) => {
-  const definition = templates.filter(({ packageName }) => packageName === name).map(definitionOf)
-  return { name, id: toHex(sha256(utf8(canonicalJson({ name, definition })))) }
-})
-
-const idByTemplate: ReadonlyMap<AnyTemplate, TemplateId> = new Map(
-  templates.map((template) => {
-    const found = packages.find(({ name }) => name === template.packageName)
-    assert(found !== undefined, `${template.packageName} is a package`)
-    return [template, `${found.id}:${template.module}:${template.entity}`]
-  }),
-)
-
-const templateByRef: ReadonlyMap<string, AnyTemplate> = new Map(
-  templates.flatMap((template) => [
-    [templateRef(template), template],
-    [templateIdOf(template), template],
-  ]),
-)
-
-/** `<package id>:<Module>:<Entity>`. */
-export function templateIdOf<P>(template: Template<P>): TemplateId {
-  const id = idByTemplate.get(template)
-  assert(id !== undefined, `${template.entity} is registered`)
-  return id
-}
-
-/** By package id, or by `#` and package name; undefined if it does not exist. */
-export function findTemplate(ref: string): AnyTemplate | undefined {
-  return templateByRef.get(ref)
-}
-
-export function findChoice(template: AnyTemplate, name: string): AnyChoice | undefined {
-  return choicesOf(template).find((choice) => choice.name === name)
-}
-
-export function templateOf({ templateId }: Pick<Contract, 'templateId'>): AnyTemplate {
-  const template = templateByRef.get(templateId)
-  assert(template !== undefined, `${templateId} is a template`)
-  return template
-}
+export const {
+  templates,
+  packages,
+  choicesOf,
+  templateIdOf,
+  findTemplate,
+  findChoice,
+  templateOf,
+  payloadOf,
+} = REGISTRY

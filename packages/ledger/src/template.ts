@@ -2,7 +2,7 @@
 
 import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
-import { type Lf, LfError } from './lf.ts'
+import type { Lf } from './lf.ts'
 import type { Rules } from './rules.ts'
 
 /** Packages of the ledger (D-31). */
@@ -15,11 +15,26 @@ export type PackageName =
 /** A job that is due from `at` (record time, µs) on. */
 export type Due = { readonly job: string; readonly at: Micros }
 
+/** The version of the protocol with which every template began that names no other one. */
+const FIRST_VERSION = 3
+
+/** An earlier version of a template. Types are erased: `defineNextVersion` pairs the two payloads. */
+export type Earlier = {
+  readonly template: Template<unknown>
+  /** The payload of the earlier version as one of the later. */
+  upgrade(payload: unknown): unknown
+}
+
+/** One version of a template. It never changes once it was in force in any network. */
 export interface Template<P> {
   readonly packageName: PackageName
   readonly module: string
   readonly entity: string
   readonly type: Lf<P>
+  /** The version of the protocol from which on contracts of it are created. */
+  readonly since: number
+  /** Null for the first version of the template. */
+  readonly earlier: Earlier | null
   /** The operator that the payload names: `dso == genesis.dso` holds for every contract (D-29). */
   dso(payload: P): PartyId
   signatories(payload: P): readonly PartyId[]
@@ -33,7 +48,7 @@ export interface Template<P> {
 }
 
 /** The required members of a template, and the optional ones; `type` alone determines the type of the payload. */
-type TemplateOptions<P> = Partial<Omit<Template<NoInfer<P>>, 'type'>> &
+type TemplateOptions<P> = Partial<Omit<Template<NoInfer<P>>, 'type' | 'earlier'>> &
   Pick<Template<NoInfer<P>>, 'packageName' | 'module' | 'entity' | 'signatories'> & {
     readonly type: Lf<P>
   }
@@ -43,12 +58,37 @@ export function defineTemplate<P>(
     (P extends { dso: PartyId } ? unknown : { dso(p: NoInfer<P>): PartyId }),
 ): Template<P> {
   return {
+    since: FIRST_VERSION,
+    earlier: null,
     dso: (payload) => (payload as { dso: PartyId }).dso,
     observers: () => [],
     ensure: () => true,
     keys: () => [],
     due: () => [],
     ...options,
+  }
+}
+
+/**
+ * The next version of a template: with more members, for which `upgrade` gives values to earlier contracts, or with the
+ * same type, so that choices can be added to it. Options that are left out stay. Its members include those of the earlier
+ * version, so that code that knows the earlier one reads contracts of both.
+ */
+export function defineNextVersion<Q, P extends Q>(
+  earlier: Template<Q>,
+  options: { readonly since: number; readonly type: Lf<P>; upgrade(payload: Q): P } & Partial<
+    Pick<Template<NoInfer<P>>, 'dso' | 'signatories' | 'observers' | 'ensure' | 'keys' | 'due'>
+  >,
+): Template<P> {
+  const { upgrade, ...changed } = options
+  return {
+    ...earlier,
+    ...changed,
+    earlier: {
+      // The registry passes payloads of the earlier version only.
+      template: earlier as Template<unknown>,
+      upgrade: upgrade as (payload: unknown) => unknown,
+    },
   }
 }
 
@@ -129,20 +169,15 @@ export function templateRef(template: Template<unknown>): string {
   return `#${template.packageName}:${template.module}:${template.entity}`
 }
 
-/** Whether the contract was created from this template. */
-export function isOf(template: Template<unknown>, contract: Contract): boolean {
+/** Whether the contract, or the contract of an event, was created from this template, in any version of it. */
+export function isOf(template: Template<unknown>, contract: Pick<Contract, 'templateId'>): boolean {
   return contract.templateId.endsWith(`:${template.module}:${template.entity}`)
 }
 
 const decodedPayloads = new WeakMap<object, unknown>()
 
-/**
- * The payload in native form. The contract must be of the template.
- *
- * @throws {LfError} If it is not.
- */
-export function payloadOf<P>(template: Template<P>, contract: Contract): P {
-  if (!isOf(template, contract)) throw new LfError(`is no ${template.entity}`, contract.contractId)
+/** The payload in native form, as the version of the template has it with which the contract was created. */
+export function ownPayloadOf<P>(template: Template<P>, contract: Contract): P {
   const known = decodedPayloads.get(contract.payload)
   // The payload object belongs to one contract, so what is cached for it has the type of its template.
   if (known !== undefined) return known as P

@@ -19,12 +19,13 @@ import type {
   Micros,
   Offset,
   PartyId,
+  TemplateId,
 } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import { contractIdOf, rememberPayloadText } from './contract-id.ts'
 import { keysOf } from './contract-keys.ts'
 import { MissingCells, refuse } from './refusal.ts'
-import { templateIdOf } from './registry.ts'
+import { REGISTRY, type Registry } from './registry.ts'
 import type { Rules } from './rules.ts'
 import type { CellKey, StateView } from './state.ts'
 import {
@@ -32,7 +33,6 @@ import {
   type Choice,
   encodePayload,
   isOf,
-  payloadOf,
   rememberPayload,
   sortedUnique,
   stakeholdersOf,
@@ -56,6 +56,7 @@ export type TransactionInput = {
   readonly updateId: string
   /** Parties whose authority the submission carries. */
   readonly authority: readonly PartyId[]
+  readonly registry?: Registry
 }
 
 type OpenEvent = CreatedEvent | { -readonly [K in keyof ExercisedEvent]: ExercisedEvent[K] }
@@ -66,6 +67,7 @@ export class LedgerTransaction implements Transaction {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly #input: TransactionInput
+  readonly #registry: Registry
   readonly #events: OpenEvent[] = []
   readonly #created = new Map<ContractId, Contract>()
   readonly #createdByKey = new Map<string, ContractId[]>()
@@ -79,6 +81,7 @@ export class LedgerTransaction implements Transaction {
     this.genesis = input.genesis
     this.genesisHash = input.genesisHash
     this.#input = input
+    this.#registry = input.registry ?? REGISTRY
     this.#authority = new Set(input.authority)
   }
 
@@ -105,7 +108,7 @@ export class LedgerTransaction implements Transaction {
     const contract = this.active(id)
     if (!isOf(template, contract))
       refuse('WRONGLY_TYPED_CONTRACT', `the contract ${id} is no ${template.entity}`)
-    return { contractId: id, contract, payload: payloadOf(template, contract) }
+    return { contractId: id, contract, payload: this.#registry.payloadOf(template, contract) }
   }
 
   byKey<P>(template: Template<P>, key: string): readonly Active<P>[] {
@@ -118,7 +121,11 @@ export class LedgerTransaction implements Transaction {
       else {
         assert(contract !== null, 'an index lists active contracts only')
         if (isOf(template, contract))
-          found.push({ contractId: id, contract, payload: payloadOf(template, contract) })
+          found.push({
+            contractId: id,
+            contract,
+            payload: this.#registry.payloadOf(template, contract),
+          })
       }
     }
     if (missing.length > 0) throw new MissingCells(missing)
@@ -135,7 +142,9 @@ export class LedgerTransaction implements Transaction {
     return known
   }
 
-  create<P>(template: Template<P>, payload: P): ContractId {
+  /** The contract is of the newest version of the template that is in force, whichever version the choice names. */
+  create<P>(named: Template<P>, given: P): ContractId {
+    const { template, payload } = this.#registry.inForce(named, given, this.rules.version)
     const stakeholders = stakeholdersOf(template, payload)
     this.#demandAuthority(stakeholders.signatories, `create ${template.entity}`)
     // D-29: contracts of the service must name this operator.
@@ -149,7 +158,7 @@ export class LedgerTransaction implements Transaction {
     const encoded = encodePayload(template, payload)
     rememberPayloadText(encoded)
     const identified = {
-      templateId: templateIdOf(template),
+      templateId: this.#registry.templateIdOf(template),
       payload: encoded,
       updateId: this.#input.updateId,
       nodeId: this.#events.length,
@@ -174,7 +183,7 @@ export class LedgerTransaction implements Transaction {
       observers: contract.observers,
     })
     this.#created.set(contract.contractId, contract)
-    for (const key of keysOf(contract)) {
+    for (const key of keysOf(contract, this.#registry)) {
       const ids = this.#createdByKey.get(key)
       if (ids === undefined) this.#createdByKey.set(key, [contract.contractId])
       else ids.push(contract.contractId)
@@ -183,11 +192,16 @@ export class LedgerTransaction implements Transaction {
   }
 
   exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R {
+    assert(
+      choice.template.since <= this.rules.version,
+      `${choice.name} of version ${choice.template.since} is in force`,
+    )
     choice.checkArgument?.(argument, this.rules)
     const self = this.fetch(choice.template, id)
     const controllers = sortedUnique(choice.controllers(self.payload, argument))
     this.#demandAuthority(controllers, choice.name)
     const event = this.#beginExercise(self.contract, {
+      templateId: this.#registry.exercisedId(choice, self.contract),
       choice: choice.name,
       consuming: choice.consuming,
       argument: choice.argument.encode(argument),
@@ -206,6 +220,7 @@ export class LedgerTransaction implements Transaction {
     const { contract } = this.fetch(template, id)
     this.#demandAuthority(contract.signatories, `archive ${template.entity}`)
     this.#beginExercise(contract, {
+      templateId: contract.templateId,
       choice: 'Archive',
       consuming: true,
       argument: {},
@@ -216,6 +231,7 @@ export class LedgerTransaction implements Transaction {
   #beginExercise(
     contract: Contract,
     step: {
+      templateId: TemplateId
       choice: string
       consuming: boolean
       argument: DamlValue
@@ -228,7 +244,7 @@ export class LedgerTransaction implements Transaction {
       nodeId,
       lastDescendantNodeId: nodeId,
       contractId: contract.contractId,
-      templateId: contract.templateId,
+      templateId: step.templateId,
       packageName: contract.packageName,
       choice: step.choice,
       argument: step.argument,

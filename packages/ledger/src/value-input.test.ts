@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findChoice, findTemplate } from './registry.ts'
+import { NEWEST_RULES } from './rules.ts'
 import { readValueInput, ValueInputError } from './value-input.ts'
 
 const party = `alice::1220${'a'.repeat(64)}`
 const contractId = `00${'b'.repeat(64)}`
 
 const argumentOf = (template: string, choice: string) => {
-  const found = findTemplate(template)
+  const found = findTemplate(template, NEWEST_RULES.version)
   const type = found === undefined ? undefined : findChoice(found, choice)?.argument
   if (type === undefined) throw new Error(`${template} has no ${choice}`)
   return type

@@ -29,20 +29,23 @@ const STREAM_SILENCE_MS_MAX = 10_000
 /** Its stream and its `submit` are a `LogSource` of `packages/ledger`. */
 export function createLogClient(options: {
   readonly url: string
-  /** Makes this process a peer of the synchronizer. Without it, the limits of anonymous clients apply, and no stream is opened. */
-  readonly token?: string | null
+  /** Makes this process a peer of the synchronizer. Without it, the limits of anonymous clients apply, and no stream is opened. A function is called for each request. */
+  readonly token?: (() => string) | string | null
   /** The TLS context of its connections; null: the default of Node.js. */
   readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
 }) {
   const { url, token = null, trust = null, tracer = null } = options
   const { origin, pathname } = new URL(url)
+  const tokenNow = () => (typeof token === 'function' ? token() : token)
   const client = createPeerClient({
     trust,
     tracer,
     nameOf: () => 'synchronizer',
     connectionsMax: SUBMISSIONS_MAX,
-    ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
+    peerTokenByOrigin: {
+      get: (asked) => (asked === origin ? (tokenNow() ?? undefined) : undefined),
+    },
   })
   const streams = new Pool(origin, {
     connect: connectorOf(trust),
@@ -114,10 +117,11 @@ export function createLogClient(options: {
     open: ({ from, signal }: Parameters<LogSource['open']>[0]) =>
       reach(signal, async (): Promise<AsyncIterable<Uint8Array>> => {
         signal.throwIfAborted()
+        const current = tokenNow()
         const answer = await streams.request({
           method: 'GET',
           path: `${pathname.replace(/\/$/, '')}/v0/log?from=${from}`,
-          headers: token === null ? {} : { [PEER_TOKEN_HEADER]: token },
+          headers: current === null ? {} : { [PEER_TOKEN_HEADER]: current },
           highWaterMark: STREAM_BUFFER_BYTES,
           signal,
         })

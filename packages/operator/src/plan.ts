@@ -227,7 +227,14 @@ function planService(
     ...redis,
     engineDirectory: null,
     ...given,
-    app: { id: name, command: process.execPath, args, env: { ...machine.env, ...env }, logFile },
+    app: {
+      id: name,
+      command: process.execPath,
+      args,
+      env: { ...machine.env, ...env },
+      logFile,
+      hasHeartbeat: true,
+    },
     faultSocket: `${faultSocketsOf(machine, name)}.faults`,
   }
 }

@@ -28,7 +28,7 @@ import { openOwnRedis } from './run/own-redis.ts'
 /** Log, checkpoints and apply take well under a second; more means that something is down. */
 const SUBMIT_MS_MAX = 15_000
 const POLL_MS = 100
-/** An idle log has a checkpoint every 10 s. A replica that is older does not follow it. */
+/** An idle log has one at least every 10 s. A replica that is older does not follow it. */
 const LAG_MICROS_MAX = 15_000_000
 
 /**
@@ -46,7 +46,7 @@ export async function openRewards(node: OwnNode & { readonly config: OperatorCon
     const genesisHash = hashGenesis(genesis)
     const ledger = await openReplicaReads({ redis, genesis, genesisHash, clock })
     resources.onClose(() => ledger[Symbol.dispose]())
-    const log = resources.opened(createLogClient(await readLogClientOptions(scan)))
+    const log = resources.opened(createLogClient(readLogClientOptions(scan, { clock })))
     return createRewards({ name, genesis, keyPair, ledger, log, clock })
   })
 }

@@ -6,7 +6,13 @@ export type { AddressRecord } from './source/address-book.ts'
 export { BodyTooLargeError, createBodyPieces } from './source/body-pieces.ts'
 export { fetchGenesis, GENESIS_BYTES_MAX, type SeedAnswer } from './source/fetch-genesis.ts'
 export { assertNoRedirect, createFetchTransport, readAtMost } from './source/fetch-transport.ts'
-export { isAuthenticated, parseNodeUrl, shownUrl, urlProblem } from './source/node-url.ts'
+export {
+  isAuthenticated,
+  machineOf,
+  parseNodeUrl,
+  shownUrl,
+  urlProblem,
+} from './source/node-url.ts'
 export {
   PrivateAddressError,
   type Transport,

@@ -139,13 +139,14 @@ export function openRedis(
   return createConnection(address, { ...connection, ...(onError && { onError }) })
 }
 
-/** Connects for one piece of work, and then disconnects. */
+/** Connects for one piece of work, and then disconnects. @param onError - As that of `openRedis`. */
 export async function withRedis<T>(
   address: RedisAddress,
   profile: RedisProfile,
   work: (redis: Redis) => Promise<T>,
+  onError?: ConnectionOptions['onError'],
 ): Promise<T> {
-  const redis = openRedis(address, profile)
+  const redis = openRedis(address, profile, onError)
   try {
     return await work(redis)
   } finally {

@@ -1,4 +1,5 @@
 /** Settings without which Redis could lose, or drop, acknowledged data. */
+import { isRedisNewEnough, REDIS_VERSION_MIN } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Redis } from 'ioredis'
 
@@ -29,16 +30,51 @@ export type SettingsOptions = {
   readonly onUnchecked?: (sentence: string) => void
 }
 
-/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if a setting is known to be wrong; the message names it. */
+/** What INFO says of a server. Servers of Valkey also report the version of Redis with which they are compatible. */
+const IN_SERVER_INFO = {
+  role: /^role:(\S+)\r?$/m,
+  primaryHost: /^master_host:(\S+)\r?$/m,
+  primaryPort: /^master_port:(\S+)\r?$/m,
+  version: /^redis_version:(\S+)\r?$/m,
+}
+
+/** Why no setting helps: the server takes no writes, or is too old; null if neither is known. */
+async function problemOfServer(redis: Redis): Promise<string | null> {
+  let info: string
+  try {
+    info = await redis.info()
+  } catch (error) {
+    // This user may not read it. Then the first command that such a server refuses shows it.
+    if (error instanceof Error && error.name === 'ReplyError') return null
+    throw error
+  }
+  const find = (name: keyof typeof IN_SERVER_INFO) => IN_SERVER_INFO[name].exec(info)?.[1] ?? null
+  if (find('role') === 'slave') {
+    const primary = `${find('primaryHost') ?? '?'}:${find('primaryPort') ?? '?'}`
+    return `it is a read-only replica of ${primary}; name the primary, or its sentinels`
+  }
+  const version = find('version')
+  return version === null || isRedisNewEnough(version)
+    ? null
+    : `it is Redis ${version}; it must be ${REDIS_VERSION_MIN} or newer, or Valkey`
+}
+
+/**
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the server takes no writes or is too old, or a setting is known to be
+ *   wrong; the message names it.
+ */
 export async function assertSettings(
   redis: Redis,
   { required, what, onUnchecked }: SettingsOptions,
 ): Promise<void> {
-  const { wrong, unknown } = await checkSettings(redis, required).catch((cause: unknown) => {
+  const unreported = (cause: unknown) => {
     throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what} does not report its settings.`, {
       cause,
     })
-  })
+  }
+  const problem = await problemOfServer(redis).catch(unreported)
+  if (problem !== null) throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what}: ${problem}.`)
+  const { wrong, unknown } = await checkSettings(redis, required).catch(unreported)
   if (wrong.length > 0)
     throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what}: ${wrong.join('; ')}.`)
   if (unknown.length > 0)

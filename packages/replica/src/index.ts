@@ -9,7 +9,7 @@ export type {
   UpdatePortion,
   UpdateRange,
 } from './reads/update-reads.ts'
-export { openReplica, type Replica } from './replica.ts'
+export { openReplica, type Replica, type ReplicaState } from './replica.ts'
 export { measureReplica } from './replica-metrics.ts'
 export { openReplicaReads, type ReplicaReads } from './replica-reads.ts'
 export type { StateReads } from './state-tree/state-service.ts'

@@ -303,16 +303,21 @@ describe('a replica', () => {
     await expect(openReplica(options)).rejects.toThrow(ReplicaStateError)
     await expect(openReplica(options)).rejects.toThrow(scenario.network.genesisHash)
     await run.replica[Symbol.asyncDispose]()
-    await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
+    const write = (head: string) => inRedis((connection) => connection.hset(KEYS.names, '', head))
+    await write('\u0001 of an older layout')
     await expect(start({})).rejects.toThrow(ReplicaStateError)
     await expect(readStoredOffset({ path: redis.socketPath })).rejects.toThrow(ReplicaStateError)
-    // Of another genesis nothing is deleted.
+    // Of another genesis, and of a newer layout, nothing is deleted.
     let rebuilt = 0
     const rebuild = async (deleteStored: () => Promise<unknown>) => {
       rebuilt++
       await deleteStored()
     }
     const own = { ...options, ...scenario.network, rebuild }
+    await write('\u007f of a newer layout')
+    await expect(openReplica(own)).rejects.toThrow('written by a newer version of the software')
+    expect(rebuilt).toBe(0)
+    await write('\u0001 of an older layout')
     await using rebuiltReplica = await openReplica(own)
     expect([rebuilt, rebuiltReplica.head().offset]).toEqual([1, 0])
     await expect(openReplica({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)

@@ -33,6 +33,7 @@ import { createStateService } from './state-tree/state-service.ts'
 import { createStateTreeUpdater, stateDiverged } from './state-tree/tree-updater.ts'
 import { deleteReplica } from './storage/delete-replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
+import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
 
 export type ReplicaOptions = {
@@ -63,7 +64,7 @@ export type ReplicaOptions = {
  */
 export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'halted'
 
-/** An idle log has a checkpoint every 10 s; a head that is older by this process's clock lags. */
+/** An idle log has one at least every 10 s; a head that is older by this process's clock lags. */
 const LIVE_LAG_MICROS_MAX = 15_000_000
 /** Writing the genesis into a fresh Redis takes milliseconds. */
 const START_MS_MAX = 10_000
@@ -210,6 +211,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
       if (isWaitingForClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
+    /** The names that are stored, with those that ended lately. */
+    nameCount: () => redis.zcard(KEYS.lex),
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     haltReason: () => haltReason,
     head: (): Head => headState.head,

@@ -43,9 +43,13 @@ export type Health = {
   readonly ordering: OrderingReport | null
 }
 
-/** Asks the process at this address, which includes its mount point; null if it does not answer in time. */
-export async function fetchHealth(url: string): Promise<Health | null> {
-  const ready = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS })
+/**
+ * Asks the process at this address, which includes its mount point; null if it does not answer in time.
+ *
+ * @param timeoutMs - For each of two requests.
+ */
+export async function fetchHealth(url: string, timeoutMs = TIMEOUT_MS): Promise<Health | null> {
+  const ready = await ask(`${url}/readyz`, { timeoutMs })
   if (ready.status === null) return null
   const head = ready.headers.get('x-ledger-head')
   // A scan node reports its head with every answer, the other processes in their status.
@@ -54,7 +58,7 @@ export async function fetchHealth(url: string): Promise<Health | null> {
     recordTime,
     ordering = null,
   } = head === null
-    ? await askStatus(url)
+    ? await askStatus(url, timeoutMs)
     : { offset: Number(head), recordTime: ready.headers.get('x-ledger-head-time') }
   return {
     ...readinessOf(ready),
@@ -66,8 +70,8 @@ export async function fetchHealth(url: string): Promise<Health | null> {
 
 type Reported = Partial<Record<'offset' | 'recordTime' | 'ordering', unknown>>
 
-async function askStatus(url: string): Promise<Reported> {
-  const { body } = await ask(`${url}/status`, { timeoutMs: TIMEOUT_MS })
+async function askStatus(url: string, timeoutMs: number): Promise<Reported> {
+  const { body } = await ask(`${url}/status`, { timeoutMs })
   return Object(Object(Object(body).success).extra)
 }
 

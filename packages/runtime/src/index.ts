@@ -9,10 +9,17 @@ export { createLogger, type Logger } from './logger.ts'
 export { measureFailuresTolerated, measureRedis } from './measurements.ts'
 export { createMetrics, type Metrics, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
-export { endpointsOf, type Peer, parsePeers, parseServiceUrl } from './peer-addresses.ts'
+export {
+  endpointsOf,
+  type Peer,
+  type PeerEndpoint,
+  parsePeers,
+  parseServiceUrl,
+} from './peer-addresses.ts'
 export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export * from './peer-clocks.ts'
 export * from './peer-tokens.ts'
+export { createPenalties } from './penalties.ts'
 export { createRateLimitedLog, type RateLimitedLog } from './rate-limited-log.ts'
 export { pollPeers, type Repetition, repeat } from './repeat.ts'
 export * from './tls-certificate.ts'

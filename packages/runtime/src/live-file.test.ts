@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { requestReload } from '@quorumscan/base'
 import { createDirectory, createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { openLiveFile } from './live-file.ts'
@@ -30,9 +31,14 @@ it('reads the file again after 2 s, and keeps the last valid content of an inval
   }
   expect(warnings).toEqual([`QS_NUMBER_FILE: ${file}: it is not a number`])
   rmSync(file)
-  await clock.advance(2_000)
+  requestReload()
   expect(read()).toEqual({ value: 2 })
+  writeFileSync(file, '3')
+  expect(read()).toEqual({ value: 2 })
+  requestReload()
+  expect(read()).toEqual({ value: 3 })
   writeFileSync(file, '4')
+  expect(read()).toEqual({ value: 3 })
   await clock.advance(2_000)
   expect(read()).toEqual({ value: 4 })
 })

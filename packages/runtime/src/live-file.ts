@@ -1,6 +1,12 @@
 /** A file that its operator, or `run`, replaces while the process runs. */
 import { readFileSync } from 'node:fs'
-import { type Clock, describeReadError, EnvError, type NamedFile } from '@quorumscan/base'
+import {
+  type Clock,
+  describeReadError,
+  EnvError,
+  type NamedFile,
+  reloadCount,
+} from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import { createRateLimitedLog } from './rate-limited-log.ts'
 
@@ -8,8 +14,8 @@ import { createRateLimitedLog } from './rate-limited-log.ts'
 const REREAD_MS = 2_000
 
 /**
- * Returns the parsed content of the file. A call reads the file again, at most every 2 s. While the file is invalid, its
- * last valid content stays. The result is the same object until the content changes.
+ * Returns the parsed content of the file. A call reads the file again, at most every 2 s, or if a reload was requested. While
+ * the file is invalid, its last valid content stays. The result is the same object until the content changes.
  *
  * @param parse - Throws if the content is invalid.
  * @throws {EnvError} Which names the variable, if the file is invalid at the start.
@@ -31,8 +37,10 @@ export function openLiveFile<T>(
   const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   let content = read(null)
   let readMs = clock.monotonicMs()
+  let reloads = reloadCount()
   return () => {
-    if (clock.monotonicMs() - readMs < REREAD_MS) return content.value
+    if (clock.monotonicMs() - readMs < REREAD_MS && reloads === reloadCount()) return content.value
+    reloads = reloadCount()
     readMs = clock.monotonicMs()
     try {
       content = read(content)

@@ -1,8 +1,9 @@
 /**
- * The log of a process: JSON lines. They contain no headers or bodies, hence no tokens. Texts of others are escaped, so
+ * The log of a process: JSON lines with ISO times. They contain no headers or bodies, hence no tokens. Texts of others are escaped, so
  * that they cannot control the terminal in which the log is read.
  */
 import { printableJson, writeLossily } from '@quorumscan/base'
+import { isScanError } from '@quorumscan/errors'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
@@ -22,5 +23,18 @@ export function createLogger(options: {
   const escaped = { write: (line: string) => stream.write(printableJson(line)) }
   const redact = { paths: SECRET_PATHS, censor: '[redacted]' }
   const formatters = { level: (label: string) => ({ level: label }) }
-  return pino({ name, level, redact, formatters }, escaped)
+  const timestamp = pino.stdTimeFunctions.isoTime
+  return pino({ name, level, timestamp, redact, formatters, serializers: { err } }, escaped)
+}
+
+/** An expected error, of the product's catalogue or of the system, says all by its message. A trace is for defects. */
+function err(error: unknown): unknown {
+  if (!isExpected(error)) return pino.stdSerializers.err(error as Error)
+  const { stack: _, ...rest } = pino.stdSerializers.err(error)
+  return rest
+}
+
+function isExpected(error: unknown): error is Error {
+  if (isScanError(error)) return error.code !== 'INTERNAL'
+  return error instanceof Error && 'syscall' in error
 }

@@ -27,7 +27,7 @@ it('says what is wrong with TLS, and what an operator can do', async () => {
   }
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
   expect(await wordOfServer(await serve(() => {}, { tls }))).toBe(
-    'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)',
+    'untrusted certificate (QS_PEER_CA names the authority)',
   )
   expect(await wordOfServer(await serve(() => {}))).toBe('no TLS')
 })

@@ -1,5 +1,5 @@
 /** Peers on loopback, asked by a clock that the test moves. */
-import { createManualClock, freePort, serve, until, untilTrue } from '@quorumscan/testkit'
+import { createManualClock, freePort, serve, untilTrue } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
@@ -57,20 +57,20 @@ it('measures how long a peer is silent, from the start of the process for one th
     clock,
   )
   expect([await silentSeconds('sv-1'), await silentSeconds('sv-2')]).toEqual([0, 0])
-  await untilTrue('the first answer', () => clocks.followingCount() === 1)
+  await untilTrue('the first answer', () => clocks.answerOf('sv-1') === 'following')
   await clock.advance(30_000)
   expect(await silentSeconds('sv-2')).toBe(30)
   await untilRound('sv-1 to be heard', async () => (await silentSeconds('sv-1')) < 1)
 
   peer.answers = false
-  await untilRound('sv-1 to be missed', () => clocks.followingCount() === 0)
+  await untilRound('sv-1 to be missed', () => clocks.answerOf('sv-1') === 'silent')
   const before = await silentSeconds('sv-1')
   await clock.advance(40_000)
   expect(await silentSeconds('sv-1')).toBe(before + 40)
 
   peer.answers = true
   await untilRound('sv-1 to be heard again', async () => (await silentSeconds('sv-1')) < 1)
-  expect(clocks.followingCount()).toBe(1)
+  expect(clocks.answerOf('sv-1')).toBe('following')
 })
 
 it('asks a peer at its address on the ledger, else at the configured one', async () => {
@@ -79,18 +79,18 @@ it('asks a peer at its address on the ledger, else at the configured one', async
   old.answers = false
   const { clocks, untilRound } = startClocks([{ name: 'sv-1', url: old.url }], clock)
   await untilTrue('it to be asked', () => old.requestCount > 0)
-  expect(clocks.followingCount()).toBe(0)
+  expect(clocks.answerOf('sv-1')).toBe('silent')
 
   clocks.follow(async () => [{ name: 'sv-1', url: moved.url }])
-  await untilRound('it to be found', () => clocks.followingCount() === 1)
+  await untilRound('it to be found', () => clocks.answerOf('sv-1') === 'following')
   const count = old.requestCount
   await untilRound('more rounds', () => moved.requestCount > 3)
   expect(old.requestCount).toBe(count)
 
   moved.answers = false
-  await untilRound('it to be missed', () => clocks.followingCount() === 0)
+  await untilRound('it to be missed', () => clocks.answerOf('sv-1') === 'silent')
   old.answers = true
-  await untilRound('it to be found where it was', () => clocks.followingCount() === 1)
+  await untilRound('it to be found where it was', () => clocks.answerOf('sv-1') === 'following')
 })
 
 it('asks no private address that a peer with a public one names', async () => {
@@ -119,5 +119,5 @@ it('continues if the addresses cannot be read', async () => {
     return Promise.reject(new Error('no Redis'))
   })
   await untilRound('it to be read again', () => read.count > 1)
-  expect(await until('an answer', () => clocks.followingCount() || undefined)).toBe(1)
+  await untilTrue('an answer', () => clocks.answerOf('sv-1') === 'following')
 })

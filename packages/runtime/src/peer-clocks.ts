@@ -23,6 +23,8 @@ import { type PeerPoll, pollPeers } from './repeat.ts'
 
 /** On the answer of `/livez`: the wall clock of the process, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'
+/** On the answer of `/livez`: the state of the process, as in `/status`. */
+export const STATE_HEADER = 'x-state'
 const HEAD_HEADER = 'x-ledger-head'
 const HEAD_TIME_HEADER = 'x-ledger-head-time'
 /** On the answer of `/readyz`: the clock skew of this process, in ms by which it is ahead of its peers. */
@@ -39,10 +41,13 @@ const ANSWER_MS_MAX = 1000
 const ANSWER_BYTES_MAX = 4096
 /** Replicas wait for entries that are further ahead of their clock: a process with such a skew stalls. */
 export const STALLED_MICROS = 10_000_000
-/** An idle log has an entry every 10 s: a process with an older newest entry misses some. */
+/** An idle log has an entry at least every 10 s: a process with an older newest entry misses some. */
 export const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
+
+/** What a peer says about itself; it proves nothing. `behind`: it says no head, or an old one. */
+export type PeerState = 'silent' | 'behind' | 'following'
 
 export type PeerClocks = ReturnType<typeof createPeerClocks>
 
@@ -81,7 +86,8 @@ export function createPeerClocks(options: {
     if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) throw new Error('no reading')
     const head = integerOf(reply.header(HEAD_HEADER))
     const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
-    const isFollowing = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
+    const isRecent = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
+    const isFollowing = isRecent && reply.header(STATE_HEADER) !== 'diverged'
     return { reading: { peer, wallMicros, atMs: (startedMs + endedMs) / 2, head }, isFollowing }
   }
 
@@ -130,6 +136,12 @@ export function createPeerClocks(options: {
       }),
   })
 
+  /** The skew of this clock, if the process stalls with it. */
+  const stallingSkew = (): number | null => {
+    const now = verdictOf(poll.latest)
+    return now.kind === 'off' && Math.abs(now.skewMicros) > STALLED_MICROS ? now.skewMicros : null
+  }
+
   return {
     /** The latest of each peer that has answered. */
     readings: (): readonly ClockReading[] => readingsIn(poll.latest),
@@ -141,18 +153,23 @@ export function createPeerClocks(options: {
      * @param read - Called once a round. After an error it is called again in the next round.
      */
     follow: (read: () => Promise<readonly Peer[]>): void => addresses.follow(read),
-    /** How many peers answered in the last round, and have the newest entries of the log. */
-    followingCount: (): number =>
-      [...poll.latest.values()].filter(({ value, isCurrent }) => isCurrent && value.isFollowing)
-        .length,
+    endpointsOf: addresses.endpointsOf,
+    /** Whether a peer answered in the last round, and what it said about its head. */
+    answerOf(name: string): PeerState {
+      const last = poll.latest.get(name)
+      if (last === undefined || !last.isCurrent) return 'silent'
+      return last.value.isFollowing ? 'following' : 'behind'
+    },
+    /** Whether `assertUsable` throws nothing. */
+    isUsable: (): boolean => stallingSkew() === null,
     /** @throws {ScanError} CLOCK_OFF if, by enough peers, the clock is so far off that the process stalls. */
     assertUsable(): void {
-      const now = verdictOf(poll.latest)
-      if (now.kind !== 'off' || Math.abs(now.skewMicros) <= STALLED_MICROS) return
+      const skewMicros = stallingSkew()
+      if (skewMicros === null) return
       throw new ScanError(
         'CLOCK_OFF',
-        `The clock of this process is ${describeClockSkew(now.skewMicros, `those of ${needed} nodes or more`)}: check its time service (NTP).`,
-        { details: { offset_ms: now.skewMicros / 1000 }, retryAfterSeconds: 1 },
+        `The clock of this process is ${describeClockSkew(skewMicros, `those of ${needed} nodes or more`)}: check its time service (NTP).`,
+        { details: { offset_ms: skewMicros / 1000 }, retryAfterSeconds: 1 },
       )
     },
     async [Symbol.asyncDispose](): Promise<void> {
@@ -164,7 +181,7 @@ export function createPeerClocks(options: {
 
 type Answer = {
   readonly reading: ClockReading
-  /** Whether the peer has the newest entries of the log. */
+  /** Whether the peer says that it has the newest entries of the log, and answers lookups. */
   readonly isFollowing: boolean
 }
 type Latest = PeerPoll<Answer>['latest']

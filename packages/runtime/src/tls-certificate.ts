@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { assertCertificate, type Clock, EnvError, readNamedText } from '@quorumscan/base'
+import { assertCertificate, type Clock, EnvError, onReload, readNamedText } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createRateLimitedLog } from './rate-limited-log.ts'
@@ -45,7 +45,7 @@ export async function openTlsCertificate(
       current.ca === undefined
         ? current
         : { ...current, requestCert: true, rejectUnauthorized: false },
-    /** Reloads the certificate of the server from the files, until the signal aborts. */
+    /** Reloads the certificate of the server from the files, periodically and on request, until the signal aborts. */
     autoReload(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
       const { clock } = app
       const problems = createRateLimitedLog({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
@@ -62,6 +62,13 @@ export async function openTlsCertificate(
         problems.write((err as Error).message, () =>
           app.logger.warn({ err }, 'the TLS files are invalid; the old certificate stays in use'),
         )
+      onReload(() => {
+        try {
+          reload()
+        } catch (error) {
+          onError(error)
+        }
+      }, signal)
       return repeat(reload, { clock, everyMs: RELOAD_MS, waitsFirst: true, signal, onError }).ended
     },
   }

@@ -62,11 +62,12 @@ it('sends method, path below the base, headers and body; gives status, headers a
   expect(Buffer.from(reply.body).toString()).toBe('POST /api/scan/v0/x?y=1 b hello')
 })
 
-it('a peer token goes to its own origin only', async () => {
+it('a peer token goes to its own origin only, and a renewed one from the next request on', async () => {
   const echo: RequestListener = (incoming, response) =>
     response.end(String(incoming.headers['x-peer-token']))
   const [mine, other] = [await start(echo), await start(echo)]
-  const created = createUndiciTransport({ peerTokenByOrigin: new Map([[mine.url, 'secret']]) })
+  const peerTokenByOrigin = new Map([[mine.url, 'secret']])
+  const created = createUndiciTransport({ peerTokenByOrigin })
   disposables.push(created)
   for (const [url, seen] of [
     [mine.url, 'secret'],
@@ -75,6 +76,9 @@ it('a peer token goes to its own origin only', async () => {
     const { body } = await created.request(request({ url }))
     expect(Buffer.from(body).toString()).toBe(seen)
   }
+  peerTokenByOrigin.set(mine.url, 'renewed')
+  const { body } = await created.request(request({ url: mine.url }))
+  expect(Buffer.from(body).toString()).toBe('renewed')
 })
 
 it('a redirect is an answer, not followed', async () => {

@@ -40,9 +40,12 @@ class TransportError extends Error {
   override readonly name = 'TransportError'
 }
 
+/** The tokens that a process has with others, by their origin: read for each request, because they are renewed. */
+export type PeerTokens = Pick<ReadonlyMap<string, string>, 'get'>
+
 export type UndiciTransportOptions = {
   /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
-  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+  readonly peerTokenByOrigin?: PeerTokens
   /** The certificate authorities of https. Default: those built into Node.js. */
   readonly trust?: ClientTls | null
   /** For each node and channel, where the default is too few. */
@@ -54,7 +57,7 @@ type Target = {
   readonly pool: Pool
   /** Before the path of every request, without a trailing slash. */
   readonly basePath: string
-  readonly ownHeaders: Readonly<Record<string, string>>
+  readonly ownHeaders: () => Readonly<Record<string, string>>
 }
 
 /** Disposing closes all connections; requests under way are rejected. */
@@ -71,7 +74,6 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
     const known = targets.get(key)
     if (known !== undefined) return known
     const { origin, pathname } = new URL(url)
-    const peerToken = options.peerTokenByOrigin?.get(origin)
     const target = {
       pool: new Pool(origin, {
         connections: options.connectionsMax ?? CONNECTIONS_MAX[channel],
@@ -82,7 +84,10 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
         keepAliveTimeout: KEEP_ALIVE_MS,
       }),
       basePath: pathname.replace(/\/$/, ''),
-      ownHeaders: peerToken === undefined ? {} : { [PEER_TOKEN_HEADER]: peerToken },
+      ownHeaders() {
+        const token = options.peerTokenByOrigin?.get(origin)
+        return token === undefined ? {} : { [PEER_TOKEN_HEADER]: token }
+      },
     }
     targets.set(key, target)
     return target
@@ -158,7 +163,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
     }
     const { method, body } = input
     const path = target.basePath + input.path
-    const headers = { ...input.headers, ...target.ownHeaders }
+    const headers = { ...input.headers, ...target.ownHeaders() }
     target.pool.dispatch({ method, path, headers, body }, handler)
   })
 }

@@ -148,8 +148,15 @@ export async function startApp<Context extends AppContext>(
     if (operatorAddress !== null)
       await resources.opened(server.buildOperatorServer()).listen({ ...operatorAddress })
     const backlog = defaultLimits.backlogMax
-    await resources.opened(server).listen({ host, port: config.port, backlog })
     const scheme = connections.tls === null ? 'http' : 'https'
+    await resources.opened(server).listen({
+      host,
+      port: config.port,
+      backlog,
+      // Fastify does not see that its server speaks TLS.
+      listenTextResolver: (address) =>
+        `accepts connections at ${address.replace(/^https?:/, `${scheme}:`)}`,
+    })
     const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
     return { url, failed }

@@ -4,7 +4,7 @@ import { copyFile, readFile, rename } from 'node:fs/promises'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
-import { type Clock, createSystemClock } from '@quorumscan/base'
+import { type Clock, createSystemClock, requestReload } from '@quorumscan/base'
 import { createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
 import { createAuthority, createManualClock, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
@@ -223,7 +223,18 @@ it('a certificate that was renewed is shown from then on', async ({ authority, f
   await rename(`${own.keyFile}.new`, own.keyFile)
   await lookThrice()
   expect(lines).toEqual([expect.stringContaining('was renewed')])
-  expect(serialOf(await running.connect())).not.toBe(before)
+  const second = serialOf(await running.connect())
+  expect(second).not.toBe(before)
+
+  // At once where the operator asks for it.
+  const third = await authority.issue('renewed again')
+  await copyFile(third.certFile, own.certFile)
+  requestReload()
+  expect(lines.at(-1)).toContain('"warn"')
+  await copyFile(third.keyFile, own.keyFile)
+  requestReload()
+  expect(lines.at(-1)).toContain('was renewed')
+  expect(serialOf(await running.connect())).not.toBe(second)
 })
 
 it('reports until when the certificate is valid', async ({ start }) => {

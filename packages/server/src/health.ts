@@ -8,6 +8,7 @@ import {
   clockSkewMs,
   DETAIL_HEADER,
   type PeerClocks,
+  STATE_HEADER,
 } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
 import type { Handlers } from './handler.ts'
@@ -35,6 +36,8 @@ export function createHealthHandlers(
     readonly detail?: () => string | null
     /** The ordering members; null where one synchronizer orders alone. */
     readonly ordering?: () => NonNullable<Extra['ordering']> | null
+    /** The members of the network, as the process judges them. */
+    readonly members?: () => NonNullable<Extra['members']>
     readonly reader?: () => NonNullable<Extra['reader']>
   },
 ): Handlers<typeof healthRoutes> {
@@ -43,7 +46,8 @@ export function createHealthHandlers(
   const startedMs = clock.monotonicMs()
   return {
     async livez() {
-      const headers = { [CLOCK_HEADER]: String(Math.floor(clock.nowMicros())) }
+      const now = String(Math.floor(clock.nowMicros()))
+      const headers = { [CLOCK_HEADER]: now, [STATE_HEADER]: app.state() }
       return { body: null, headers }
     },
     async readyz() {
@@ -68,6 +72,7 @@ export function createHealthHandlers(
         clockOffsetMs: clockSkewMs(clocks),
         ...(app.detail && { detail: app.detail() }),
         ...(ordering && { ordering }),
+        ...(app.members && { members: app.members() }),
         ...(app.reader && { reader: app.reader() }),
       }
       const uptime = `PT${uptimeSeconds}S`

@@ -14,7 +14,7 @@ export const defaultLimits = {
   idleConnectionMsMax: 75_000,
   /** A client must have read its answer: enough for a phone to read the largest. */
   answerMsMax: 60_000,
-  /** Bytes of answers that one client has not read, unless it is a single answer: some of the largest. */
+  /** Bytes of answers and WebSockets that one client has not read, unless it is a single one: some of the largest answers. */
   unreadBytesPerClientMax: 64 * 1024 * 1024,
   /** The same for all clients. */
   unreadBytesMax: 256 * 1024 * 1024,

@@ -16,6 +16,7 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as SecureServer, type TLSSocket } from 'node:tls'
 import type { Clock } from '@quorumscan/base'
@@ -46,7 +47,7 @@ const BACK_OFF_APART_MS = 2
 const BACK_OFF_MS_MAX = 8000
 /** A request that arrives so soon after a connection is read again had waited unread. */
 const RESUMED_MS_MAX = 100
-/** A shorter rest of an answer does not count as unread. */
+/** Fewer bytes of an answer do not count as unread. */
 const UNREAD_BYTES_MIN = 16 * 1024
 /** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
@@ -65,6 +66,14 @@ export function giveUpReading(request: IncomingMessage): void {
 /** Does not read the connection for a while after this answer, unless a proxy opened it. */
 export function backOffAfter(response: ServerResponse): void {
   connectionOf.get(response.req.socket)?.backOff(response)
+}
+
+/**
+ * Counts bytes that wait until the client reads, next to the answers of this client, until the returned function is called.
+ * The connection is closed if it is the one to go.
+ */
+export function countUnread(socket: Duplex, bytes: number): () => void {
+  return connectionOf.get(socket as Socket)?.countUnread(bytes) ?? (() => {})
 }
 
 /** Since when the request that just arrived had waited unread; null if its connection was not parked. */
@@ -105,6 +114,7 @@ export function createListener(
     keepAliveTimeout: limits.keepAliveMsMax,
   }
   const onRequest: RequestListener = (request, response) => {
+    nameMethod(request)
     // Node parses what was received together with a request that ended the connection.
     if (!request.socket.destroyed) connectionOf.get(request.socket)?.receive(request, response)
   }
@@ -143,6 +153,7 @@ export function createListener(
   // From here on Node's parser does not read the socket, and Node watches neither its errors nor its end.
   const receiveLast = (request: IncomingMessage, follow: (socket: Socket) => void) => {
     const { socket } = request
+    nameMethod(request)
     socket.removeListener('error', ignoreError).on('error', ignoreError)
     connectionOf.get(socket)?.receiveLast(() => follow(socket))
   }
@@ -177,6 +188,11 @@ export function createListener(
     if (server instanceof SecureServer) void certificate?.autoReload(server, signal)
   })
   return server
+}
+
+/** The parser of Node 20.19 reads QUERY, which Node's list of methods does not have there: the request has no method. */
+function nameMethod(request: IncomingMessage): void {
+  request.method ??= 'QUERY'
 }
 
 /** 'close' follows. */
@@ -274,6 +290,13 @@ class Connection implements Occupant {
     this.#isUpgraded = true
   }
 
+  countUnread(bytes: number): () => void {
+    if (bytes < UNREAD_BYTES_MIN) return () => {}
+    const { unread, nextBackOff } = this.#shared
+    const address = nextBackOff === null ? null : this.#socket.remoteAddress
+    return unread.add(address, bytes, () => this.evict())
+  }
+
   backOff(response: ServerResponse): void {
     const wait = this.#shared.nextBackOff
     if (wait === null) return
@@ -305,16 +328,12 @@ class Connection implements Occupant {
     this.onUse()
     // It may be refused before it is read, and to read it only to keep the connection is expensive.
     if (mayBeEndless(request)) response.shouldKeepAlive = false
-    let releaseUnread: (() => void) | null = null
+    let releaseUnread = () => {}
     response.once('prefinish', () => {
-      const { remoteAddress, writableLength } = this.#socket
-      const { unread, nextBackOff } = this.#shared
-      const address = nextBackOff === null ? null : remoteAddress
-      if (writableLength >= UNREAD_BYTES_MIN)
-        releaseUnread = unread.add(address, writableLength, () => this.evict())
+      releaseUnread = this.countUnread(this.#socket.writableLength)
     })
     response.once('close', () => {
-      releaseUnread?.()
+      releaseUnread()
       // Otherwise a complete request stays in memory until the next one.
       if (request.complete) this.#request = null
       this.#response = null

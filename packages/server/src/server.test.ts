@@ -29,6 +29,14 @@ const routes = {
     headers: Type.Object({ 'x-read-at-offset': Type.Optional(Type.Integer({ minimum: 0 })) }),
     response: Type.Object({ seen: Type.Unknown() }),
   },
+  listItems: {
+    ...open,
+    operationId: 'listItems',
+    method: 'GET',
+    path: '/v0/lists',
+    query: Type.Object({ quorum: Type.Optional(Type.String()) }, { additionalProperties: false }),
+    response: Type.Object({ seen: Type.Unknown() }),
+  },
   putItem: {
     ...open,
     operationId: 'putItem',
@@ -61,6 +69,7 @@ const routes = {
 const echo = async (request: { body: Static<typeof Item> }) => ({ body: request.body })
 const handlers: Handlers<typeof routes, string> = {
   getItem: async ({ params, query, headers }) => ({ body: { seen: { params, query, headers } } }),
+  listItems: async ({ query }) => ({ body: { seen: query } }),
   putItem: echo,
   textItem: echo,
   me: async ({ user }) => ({ body: user }),
@@ -189,6 +198,14 @@ describe('parameters, queries and headers', () => {
     const headers = { 'x-read-at-offset': 'soon' }
     const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
     expect(reply.json().details.path).toBe('headers.x-read-at-offset')
+  })
+
+  it('an unknown member of a closed query is refused by its name', async () => {
+    const reply = await serve().inject({ url: '/v0/lists?quorum=all&qourum=all' })
+    const details = { path: 'query.qourum', rule: 'is unknown' }
+    expect(reply.json()).toMatchObject({ code: 'INVALID_ARGUMENT', details })
+    const known = await serve().inject({ url: '/v0/lists?quorum=all' })
+    expect(known.json()).toEqual({ seen: { quorum: 'all' } })
   })
 
   it('an unknown header has no effect', async () => {

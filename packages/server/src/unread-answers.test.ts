@@ -3,9 +3,15 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { it } from '@quorumscan/testkit/fixtures'
+import { Type } from 'typebox'
 import { expect } from 'vitest'
+import { WebSocket } from 'ws'
 import { buildServer } from './server.ts'
+import { apiSocketDialect } from './sockets/api-sockets.ts'
+import { mountSockets } from './sockets/mount.ts'
 import { UnreadAnswers } from './unread-answers.ts'
+
+const MIB = 1024 * 1024
 
 function createWorld(limits = { max: 100, perClientMax: 40 }) {
   const unread = new UnreadAnswers(limits)
@@ -101,4 +107,61 @@ it('a server holds no more of what a client does not read, and serves other clie
   other.resume()
   await once(other, 'close')
   expect(bytes).toBeGreaterThan(answer.byteLength)
+})
+
+it('a WebSocket that is not read counts like an answer, with what it has made ahead', async ({
+  resources,
+}) => {
+  const batch = ['x'.repeat(MIB)]
+  const app = buildServer({
+    routes: {},
+    handlers: {},
+    prefix: null,
+    rateLimit: null,
+    clock: createManualClock(),
+    limits: { unreadBytesPerClientMax: 8 * MIB },
+  })
+  const sockets = [
+    {
+      path: '/v0/stream',
+      request: Type.Object({}),
+      open: async () =>
+        (async function* () {
+          for (;;) yield batch
+        })(),
+    },
+  ] as const
+  const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+  mountSockets(app, { dialects: [dialect], clock: createManualClock() })
+  const accepted: Socket[] = []
+  app.server.on('connection', (socket: Socket) => accepted.push(socket))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  resources.onClose(() => app.close())
+  const openOne = async (localAddress: string) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v0/stream`, { localAddress })
+    socket.on('error', () => {}) // A reset is one way to be closed.
+    resources.onClose(() => socket.terminate())
+    await once(socket, 'open')
+    return socket
+  }
+  const isWaiting = ({ destroyed, writableLength }: Socket) => !destroyed && writableLength > 0
+  const count = 12
+  for (let index = 0; index < count; index++) {
+    const socket = await openOne('127.0.0.2')
+    socket.pause()
+    socket.send('{}')
+  }
+  // Each waits with two batches: the one that the system does not take, and the next.
+  await untilTrue(
+    'as many as may wait',
+    () =>
+      accepted.length === count &&
+      accepted.every((one) => one.destroyed || isWaiting(one)) &&
+      accepted.filter(isWaiting).length <= 4,
+  )
+  expect(accepted.filter(isWaiting).length).toBeGreaterThan(1)
+  const other = await openOne('127.0.0.3')
+  other.send('{}')
+  const [message] = await once(other, 'message')
+  expect(message.byteLength).toBe(MIB)
 })

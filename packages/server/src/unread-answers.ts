@@ -1,5 +1,5 @@
 /**
- * Bounds the bytes of answers that clients have not read yet, of one client and in all. At a bound, the connection of the
+ * Bounds the bytes of answers and WebSockets that clients have not read yet, of one client and in all. At a bound, the connection of the
  * client whose answer waits longest is closed; of all clients, that of the one with most bytes.
  */
 import { keysOf } from './client.ts'

@@ -276,12 +276,14 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     '%s %s is answered with %i, and the process logs no error',
     async ([method, path, status], { start }) => {
       const { connect, lines } = await start(scheme)
-      const socket = await connect()
-      socket.write(`${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
-      const text = await textOf(socket)
-      expect(text.slice(9, 12)).toBe(String(status))
-      if (status === 405) expect(text).toMatch(/^allow: (HEAD, GET|POST)\r$/m)
-      if (status === 501) expect(text).toContain('"code":"METHOD_NOT_IMPLEMENTED"')
+      for (const headers of ['connection: close', 'connection: close, upgrade\r\nupgrade: h2c']) {
+        const socket = await connect()
+        socket.write(`${method} ${path} HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`)
+        const text = await textOf(socket)
+        expect(text.slice(9, 12)).toBe(String(status))
+        if (status === 405) expect(text).toMatch(/^allow: (HEAD, GET|POST)\r$/m)
+        if (status === 501) expect(text).toContain('"code":"METHOD_NOT_IMPLEMENTED"')
+      }
       expect(lines).toEqual([])
     },
   )

@@ -43,14 +43,15 @@ export function requestChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   }
 }
 
-/** Decodes declared members only: the handler ignores other query members and headers. */
+/** Decodes declared members only, and the handler ignores other query members and headers. A schema without additional members refuses them. */
 function textDecoder(schema: TObject): (input: unknown) => Record<string, unknown> {
   const members = Object.entries(schema.properties).map(
     ([name, member]) => [name, 'type' in member ? member.type : undefined] as const,
   )
+  const refusesOthers = 'additionalProperties' in schema && schema.additionalProperties === false
   return (input) => {
     const texts = input as Readonly<Record<string, unknown>>
-    const decoded: Record<string, unknown> = {}
+    const decoded: Record<string, unknown> = refusesOthers ? { ...texts } : {}
     for (const [name, type] of members) {
       const text = Object.hasOwn(texts, name) ? texts[name] : undefined
       if (text !== undefined) decoded[name] = decodeText(type, text)
@@ -96,6 +97,8 @@ function pickViolation(violations: readonly Violation[]): Violation | undefined 
 }
 
 function ruleOf({ keyword, message }: Violation): string {
+  // Of a member that a closed schema does not have.
+  if (keyword === 'boolean') return 'is unknown'
   return keyword === 'not' ? 'must not have members that exclude each other' : message
 }
 

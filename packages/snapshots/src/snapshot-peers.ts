@@ -1,6 +1,9 @@
-/** Snapshots of other nodes: lists them, and reads the content of one, piece by piece from the nodes that have it. */
-import { sha256Hex } from '@quorumscan/base'
-import type { Peer, PeerClient, PeerRequest } from '@quorumscan/runtime'
+/**
+ * Snapshots of other nodes: lists them, and reads the content of one, piece by piece from the nodes that have it. A node
+ * that lists a snapshot and does not return what members signed is asked after all others, for a time.
+ */
+import { type Clock, sha256Hex } from '@quorumscan/base'
+import { createPenalties, type Peer, type PeerClient, type PeerRequest } from '@quorumscan/runtime'
 import {
   keyOfOffer,
   MANIFEST_BYTES_MAX,
@@ -27,9 +30,11 @@ export function createSnapshotPeers(options: {
   readonly peers: readonly Peer[]
   readonly network: Network
   readonly client: PeerClient
+  readonly clock: Clock
   readonly onProblem: (error: unknown, peer: Peer) => void
 }) {
   const { peers, network, client, onProblem } = options
+  const penalties = createPenalties<Peer>(options.clock)
 
   /**
    * Requests a resource of a peer and returns the result of `use`. If the request fails, or `use` returns null for the
@@ -53,7 +58,10 @@ export function createSnapshotPeers(options: {
   }
 
   return {
-    /** The snapshots of all nodes that answer, the newest first. */
+    /**
+     * The snapshots of all nodes that answer, the newest first; after them those which only nodes have that returned no
+     * content when they were last asked.
+     */
     async list(signal: AbortSignal): Promise<readonly ListedSnapshot[]> {
       const listedByKey = new Map<string, ListedSnapshot>()
       const limits = { bytesMax: LIST_BYTES_MAX, timeoutMs: LIST_MS_MAX }
@@ -71,7 +79,10 @@ export function createSnapshotPeers(options: {
         }
       }
       await Promise.all(peers.map(askFor))
-      return [...listedByKey.values()].sort((a, b) => b.offset - a.offset)
+      const isDoubtful = ({ holders }: ListedSnapshot) => holders.every(penalties.isPenalized)
+      return [...listedByKey.values()].sort(
+        (a, b) => Number(isDoubtful(a)) - Number(isDoubtful(b)) || b.offset - a.offset,
+      )
     },
     /**
      * The content of a snapshot. Each piece is compared with the hash that was signed.
@@ -91,10 +102,12 @@ export function createSnapshotPeers(options: {
         const request = { path, bytesMax, timeoutMs: PIECE_MS_MAX, signal }
         const all = [...holders]
         const first = turn % all.length
-        for (const holder of [...all.slice(first), ...all.slice(0, first)]) {
+        const inTurn = [...all.slice(first), ...all.slice(0, first)]
+        for (const holder of penalties.inOrder(inTurn)) {
           if (!holders.has(holder)) continue
           const found = await ask(holder, request, use)
           if (found !== null) return found
+          penalties.note(holder)
           holders.delete(holder)
         }
         throw new Error(`no member returned a valid ${part} of the snapshot of offset ${offset}`)

@@ -1,10 +1,11 @@
 /** @module-tag thorough */
 import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
+import { type Clock, concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
-import { createDirectory, createTestNetwork, serve } from '@quorumscan/testkit'
+import { createDirectory, createManualClock, createTestNetwork, serve } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
@@ -46,7 +47,11 @@ const it = base
     ({ resources, newDirectory }) =>
       async (
         index: number | null,
-        options: { readonly peers?: readonly Peer[]; readonly directory?: string } = {},
+        options: {
+          readonly peers?: readonly Peer[]
+          readonly directory?: string
+          readonly clock?: Clock
+        } = {},
       ): Promise<SnapshotStore> => {
         const client = createPeerClient({ clock })
         resources.opened(client)
@@ -64,7 +69,7 @@ const it = base
                   directory: options.directory ?? newDirectory(),
                 },
           peers: options.peers ?? [],
-          clock,
+          clock: options.clock ?? clock,
           logger: createLogger({ name: 'test', level: 'silent' }),
           metrics: createMetrics({ clock }),
         })
@@ -211,6 +216,77 @@ describe('a snapshot of others', () => {
     await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
       'no member returned a valid pieces/2',
     )
+  })
+
+  it.for<[string, (response: ServerResponse) => void]>([
+    ['garbage', (response) => response.end('garbage')],
+    ['404', (response) => response.writeHead(404).end()],
+    ['nothing', (response) => response.destroy()],
+  ])(
+    'is an older one of other members while the only one that lists the newest returns %s',
+    async ([, lie], { members, serveStore, storeOf, resources }) => {
+      const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+      const newer = await Promise.all([2, 3].map((index) => storeOf(index)))
+      for (const store of newer) await store.take?.(point(2048), inPieces(CONTENT))
+      const [third, fourth] = newer.map((store) => store.stored().map(toWireOffer)[0])
+      const signatures = [...(third?.signatures ?? []), ...(fourth?.signatures ?? [])]
+      let askedCount = 0
+      const liar = resources.opened(
+        await serve(({ url }, response) => {
+          if (url === '/v0/snapshots')
+            return void response.end(JSON.stringify({ snapshots: [{ ...third, signatures }] }))
+          askedCount++
+          lie(response)
+        }),
+      )
+      const manual = createManualClock()
+      const store = await storeOf(null, {
+        peers: [
+          { name: 'sv-3', url: liar.url },
+          await serveStore(one, 0),
+          await serveStore(two, 1),
+        ],
+        clock: manual,
+      })
+      const newest = await store.find(0, never)
+      expect(newest?.point).toEqual(point(2048))
+      await expect(read(newest?.content ?? inPieces(CONTENT))).rejects.toThrow('no member returned')
+      const older = await store.find(0, never)
+      expect(older?.point).toEqual(point(1024))
+      expect(Buffer.compare(await read(older?.content ?? inPieces(CONTENT, 1)), CONTENT)).toBe(0)
+      expect(askedCount).toBe(1)
+      // It is the only one that may have a newer one.
+      expect((await store.find(1024, never))?.point).toEqual(point(2048))
+      await manual.advance(60_000)
+      expect((await store.find(0, never))?.point).toEqual(point(2048))
+    },
+  )
+
+  it('is not asked for at a member that returned something else, for a minute', async ({
+    members,
+    serveStore,
+    storeOf,
+  }) => {
+    const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+    const asked: string[] = []
+    const manual = createManualClock()
+    const peers = [
+      await serveStore(one, 0, (body, path) => {
+        if (path === '/v0/snapshots') return body
+        asked.push(path)
+        return body.subarray(1)
+      }),
+      await serveStore(two, 1),
+    ]
+    const store = await storeOf(null, { peers, clock: manual })
+    for (const askedCount of [1, 1]) {
+      const found = await store.find(0, never)
+      expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT, 1)), CONTENT)).toBe(0)
+      expect(asked.length).toBe(askedCount)
+    }
+    await manual.advance(60_000)
+    for await (const _piece of (await store.find(0, never))?.content ?? []);
+    expect(asked.length).toBe(2)
   })
 
   it('counts no member that did not sign the listed snapshot', async ({ members }) => {

@@ -32,3 +32,13 @@ export type LocalRedis = {
 export function isRedisReady(address: LocalRedis): Promise<boolean> {
   return succeeds(withRedis(address, 'probe', (redis) => redis.ping()))
 }
+
+/** Whether the Redis answers in time, also with an error, such as while it loads its data. */
+export async function doesRedisAnswer(address: LocalRedis): Promise<boolean> {
+  try {
+    await withRedis(address, 'probe', (redis) => redis.ping())
+    return true
+  } catch (error) {
+    return (error as Error).name === 'ReplyError'
+  }
+}

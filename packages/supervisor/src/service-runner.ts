@@ -13,10 +13,11 @@ import {
   UsageError,
   writeFileUnlessEqual,
 } from '@quorumscan/runtime'
-import { isRedisReady } from './redis-server.ts'
+import { doesRedisAnswer, isRedisReady } from './redis-server.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { createServiceHealth, type ServiceHealth } from './service-health.ts'
-import { type ProcessRecord, Supervisor } from './supervisor.ts'
+import { SILENCE_TICK_MS } from './silence.ts'
+import { type ProcessRecord, Supervisor, type SupervisorOptions } from './supervisor.ts'
 
 /** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
 const READY_TIMEOUT_MS = 60_000
@@ -24,6 +25,8 @@ const READY_TIMEOUT_MS = 60_000
 const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
+/** Often enough that a Redis on a busy machine answers one of many within a minute. */
+const REDIS_ASK_INTERVAL_MS = 2000
 const LOG_CHECK_INTERVAL_MS = 10_000
 /**
  * After 100 ms the kernel has closed the sockets of an exited process. A process that cannot start, because the disk is
@@ -46,15 +49,18 @@ export type ServiceHooks = {
   refresh(): void
 }
 
-export type ServiceRunnerOptions = ProcessRecord & {
-  readonly services: readonly Service[]
-  /** Whether the services are a whole local cluster, rather than those of one operator. */
-  readonly isCluster: boolean
-  /** Receives what happened to a service without a command. */
-  readonly onIncident?: (owner: string, sentence: string) => void
-  /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
-  readonly shouldRestart?: (id: string, how: string) => boolean
-}
+export type ServiceRunnerOptions = ProcessRecord &
+  Pick<SupervisorOptions, 'onLine'> & {
+    readonly services: readonly Service[]
+    /** Whether the services are a whole local cluster, rather than those of one operator. */
+    readonly isCluster: boolean
+    /** Receives what happened to a service without a command. */
+    readonly onIncident?: (owner: string, sentence: string) => void
+    /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
+    readonly shouldRestart?: (id: string, how: string) => boolean
+    /** Whether a process that hangs is ended, and then restarted (`endSilent`). Default: no. */
+    readonly endsSilent?: boolean
+  }
 
 /** Runs services. `stopAll` ends it: from then on it starts nothing. */
 export class ServiceRunner {
@@ -195,6 +201,24 @@ export class ServiceRunner {
       await this.hooks?.polled(service)
       await this.health.ask(service)
     })
+  }
+
+  /**
+   * Ends processes that hang, until everything is stopped. The apps report by themselves, and each Redis is asked: also one
+   * that loads its file answers.
+   */
+  endSilent(): void {
+    const redises = new Map(
+      this.#options.services
+        .filter(({ isExternal }) => isExternal !== true)
+        .map((service) => [service.redis.id, service.redisAddress] as const),
+    )
+    for (const [id, address] of redises)
+      this.#repeat(REDIS_ASK_INTERVAL_MS, async () => {
+        if (await doesRedisAnswer(address)) this.processes.noteLife(id)
+      })
+    const ids = new Set(redises.keys())
+    this.#repeat(SILENCE_TICK_MS, () => this.processes.endSilent(ids))
   }
 
   /** Bounds the size of log files until everything is stopped. */

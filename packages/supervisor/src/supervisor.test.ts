@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import { createDirectory, untilTrue } from '@quorumscan/testkit'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
 
@@ -173,4 +173,56 @@ it('reports the exit of each process, however early', async () => {
   await untilTrue('all exits to be reported', () => ended.length === ids.length)
   expect(ended.sort()).toEqual(ids.map((id) => `${id}: exit status 1`).sort())
   expect(ids.map((id) => supervisor.pid(id)).filter((pid) => pid !== null)).toEqual([])
+})
+
+/** A supervisor that ends silent processes, with the seconds of its silences in the hands of the test. */
+async function createWatchingWorld(world: World) {
+  let nowMs = 0
+  const ends: string[] = []
+  const supervisor = new Supervisor({
+    ...world.options,
+    clock: { ...clock, monotonicMs: () => nowMs },
+    endsSilent: true,
+    onExit: (id, how) => ends.push(`${id}: ${how}`),
+  })
+  const second = (others: readonly string[] = []) => {
+    nowMs += 1000
+    supervisor.endSilent(new Set(others))
+  }
+  return { supervisor, ends, second }
+}
+
+it('ends a process that shows no life for a minute, and reports why', async () => {
+  await using world = await createWorld()
+  const { supervisor, ends, second } = await createWatchingWorld(world)
+  const silent = (id: string) => world.spec(id, "console.log('ready'); setInterval(() => {}, 1e6)")
+  await supervisor.start({ ...silent('a'), hasHeartbeat: true })
+  await supervisor.start(silent('a.redis'))
+  await supervisor.start(silent('unwatched'))
+  for (let count = 1; count < 60; count++) second(['a.redis'])
+  supervisor.noteLife('a.redis')
+  expect(ends).toEqual([])
+  second(['a.redis'])
+  await untilTrue('its end', () => ends.length > 0)
+  expect(ends).toEqual(['a: it hung: it showed no life for 60 s, and was ended'])
+  expect(supervisor.state('a.redis')).toBe('running')
+  expect(supervisor.state('unwatched')).toBe('running')
+  for (const id of ['a.redis', 'unwatched']) await supervisor.kill(id)
+})
+
+it('hears the heartbeat of a process, and ends none that has one', async () => {
+  await using world = await createWorld()
+  const { supervisor, ends, second } = await createWatchingWorld(world)
+  const noteLife = vi.spyOn(supervisor, 'noteLife')
+  const beating =
+    "setInterval(() => require('node:fs').writeSync(Number(process.env.QUORUMSCAN_HEARTBEAT), '.'), 5)"
+  await supervisor.start({ ...world.spec('a', beating), hasHeartbeat: true })
+  for (let count = 0; count < 100; count++) {
+    const heard = noteLife.mock.calls.length
+    await untilTrue('a beat', () => noteLife.mock.calls.length > heard)
+    second()
+  }
+  expect(ends).toEqual([])
+  expect(supervisor.state('a')).toBe('running')
+  await supervisor.kill('a')
 })

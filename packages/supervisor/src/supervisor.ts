@@ -18,7 +18,14 @@ import {
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { afterDelay, type Clock, waitFor, withTimeout, writeLossily } from '@quorumscan/base'
+import {
+  afterDelay,
+  type Clock,
+  HEARTBEAT_VARIABLE,
+  waitFor,
+  withTimeout,
+  writeLossily,
+} from '@quorumscan/base'
 import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
   findByDirectory,
@@ -30,6 +37,7 @@ import {
   signalProcess,
   stateOf,
 } from './process-identity.ts'
+import { createSilence, SILENT_MS_MAX, type Silence } from './silence.ts'
 
 /** A process to start. */
 export type ProcessSpec = {
@@ -38,8 +46,10 @@ export type ProcessSpec = {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Null: the supervisor copies the output of the process to its own. */
+  /** Null: the supervisor receives the output of the process (`onLine`). */
   readonly logFile: string | null
+  /** Whether the process shows that it works (`startHeartbeat`), if its supervisor ends silent ones. Default: no. */
+  readonly hasHeartbeat?: boolean
 }
 
 /** Present in the environment of every process of a cluster; the value is the data directory. */
@@ -60,6 +70,9 @@ type Running = {
   readonly identity: ProcessIdentity
   /** Whether the supervisor has ended it. */
   isEnding: boolean
+  readonly silence: Silence
+  /** Why the supervisor ended it although nobody asked for that; null: it did not. */
+  endedFor: string | null
   /** Resolves when the process has ended and was reaped. */
   readonly ended: Promise<void>
 }
@@ -79,6 +92,10 @@ export type ProcessRecord = {
 export type SupervisorOptions = ProcessRecord & {
   /** Receives the id of every process that exited unexpectedly, and how it exited. */
   readonly onExit?: (id: string, how: string) => void
+  /** Whether `endSilent` will be called. Default: no. */
+  readonly endsSilent?: boolean
+  /** Receives each line of a process without a log file. Default: it is copied to the output. */
+  readonly onLine?: (id: string, line: string, from: 'stdout' | 'stderr') => void
 }
 
 /** The processes of one data directory, by their ids. One supervisor at a time. */
@@ -102,15 +119,26 @@ export class Supervisor {
     const { id, logFile } = spec
     const log = logFile === null ? null : openLog(logFile)
     const output = logFile === null ? 'pipe' : (log ?? 'ignore')
+    const hasHeartbeat = spec.hasHeartbeat === true && this.#options.endsSilent === true
+    const stdio: ('ignore' | 'pipe' | number)[] = ['ignore', output, output]
     const child = spawn(spec.command, [...spec.args], {
-      env: { ...spec.env, [MARKER_VARIABLE]: this.#options.marker },
+      env: {
+        ...spec.env,
+        [MARKER_VARIABLE]: this.#options.marker,
+        ...(hasHeartbeat && { [HEARTBEAT_VARIABLE]: String(stdio.length) }),
+      },
       detached: true,
-      stdio: ['ignore', output, output],
+      stdio: hasHeartbeat ? [...stdio, 'pipe'] : stdio,
     })
+    // An error of the pipe is the end of the process, which is noticed.
+    child.stdio[stdio.length]?.on('data', () => this.noteLife(id)).on('error', () => {})
     if (log !== null) closeSync(log)
     // Not inherited: a process whose output no program reads would block, and a blocked Redis handles no signal.
-    for (const stream of [child.stdout, child.stderr])
-      if (stream !== null) createInterface(stream).on('line', (line) => writeLossily(`${line}\n`))
+    const { onLine = (_, line) => writeLossily(`${line}\n`) } = this.#options
+    for (const from of ['stdout', 'stderr'] as const) {
+      const stream = child[from]
+      if (stream !== null) createInterface(stream).on('line', (line) => onLine(id, line, from))
+    }
     if (child.stderr !== null) this.#errorsById.set(id, noteLastLine(child.stderr))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
@@ -186,6 +214,12 @@ export class Supervisor {
     await this.#signalWhile('stopped', id, 'SIGCONT', scope)
   }
 
+  /** SIGHUP to the process alone, which reads its files again. Does nothing to a process that does not run. */
+  reload(id: string): void {
+    const running = this.#runningById.get(id)
+    if (running !== undefined) signalProcess(running.identity, 'SIGHUP', 'process')
+  }
+
   /** SIGKILL to the group; returns once the process has exited, even from a pause. */
   async kill(id: string): Promise<void> {
     const running = this.#runningById.get(id)
@@ -210,6 +244,21 @@ export class Supervisor {
     await grace
   }
 
+  /** A process showed that it works. */
+  noteLife(id: string): void {
+    this.#runningById.get(id)?.silence.end()
+  }
+
+  /** Ends each process that was silent for too long, of those that were started with `hasHeartbeat` or are named here. */
+  endSilent(others: ReadonlySet<string>): void {
+    for (const [id, running] of this.#runningById) {
+      if (running.spec.hasHeartbeat !== true && !others.has(id)) continue
+      if (!running.silence.count() || running.isEnding || running.endedFor !== null) continue
+      running.endedFor = `it hung: it showed no life for ${SILENT_MS_MAX / 1000} s, and was ended`
+      signalProcess(running.identity, 'SIGKILL')
+    }
+  }
+
   /** Moves long log files of running processes to `.1`. Empties them where the disk has no room for that. */
   boundLogs(): void {
     for (const { spec } of this.#runningById.values())
@@ -218,11 +267,18 @@ export class Supervisor {
   }
 
   #track(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<string>): void {
-    const running: Running = { spec, identity, isEnding: false, ended: Promise.resolve() }
+    const running: Running = {
+      spec,
+      identity,
+      isEnding: false,
+      silence: createSilence(this.#options.clock),
+      endedFor: null,
+      ended: Promise.resolve(),
+    }
     const ended = gone.then((how) => {
       this.#runningById.delete(spec.id)
       this.#record()
-      if (!running.isEnding) this.#options.onExit?.(spec.id, how)
+      if (!running.isEnding) this.#options.onExit?.(spec.id, running.endedFor ?? how)
     })
     this.#runningById.set(spec.id, Object.assign(running, { ended }))
   }

@@ -15,6 +15,8 @@ export type HalfFinished = {
 
 export type HalfFinishedTarget = {
   readonly port: number
+  /** Default: 127.0.0.1. */
+  readonly address?: string
   /** A path that answers GET, and one that takes a body. */
   readonly getPath: string
   readonly postPath: string
@@ -124,7 +126,11 @@ export const HALF_FINISHED: readonly HalfFinished[] = [
   },
 ]
 
-export type HeldExchanges = Disposable & { openCount(): number }
+export type HeldExchanges = Disposable & {
+  openCount(): number
+  /** The local ends, as `address:port`. */
+  readonly ends: ReadonlySet<string>
+}
 
 /** Connections of one address: fewer than a server accepts, so that none is closed for another one. */
 const PER_ADDRESS = 400
@@ -136,17 +142,19 @@ export async function beginHalfFinished(
   among: readonly HalfFinished[] = HALF_FINISHED,
 ): Promise<HeldExchanges> {
   const sockets: Socket[] = []
+  const ends = new Set<string>()
   const kinds = among.filter(
     ({ needsSocket }) => needsSocket !== true || target.socketPath !== undefined,
   )
   for (const [place, kind] of kinds.entries()) {
     const opened = Array.from({ length: count }, async (_, index) => {
       const localAddress = `127.0.${place + 1}.${1 + Math.floor(index / PER_ADDRESS)}`
-      const address = { host: '127.0.0.1', port: target.port, localAddress }
+      const address = { host: target.address ?? '127.0.0.1', port: target.port, localAddress }
       const plain = connect({ ...address, allowHalfOpen: true })
       plain.on('error', () => {}) // A reset is one way to be closed.
       sockets.push(plain)
       await once(plain, 'connect').catch(() => {})
+      ends.add(`${plain.localAddress}:${plain.localPort}`)
       const socket = target.secure?.(plain) ?? plain
       socket.on('error', () => {})
       socket.resume()
@@ -155,6 +163,7 @@ export async function beginHalfFinished(
     await Promise.all(opened)
   }
   return {
+    ends,
     openCount: () => sockets.filter(({ closed }) => !closed).length,
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy()

@@ -58,6 +58,11 @@ const REQUIREMENTS = {
     find: () => program(null, 'python3'),
     advice: "install Debian's package python3",
   },
+  systemdNotify: {
+    name: 'systemd-notify',
+    find: () => program(null, 'systemd-notify'),
+    advice: "install Debian's package systemd",
+  },
   java: {
     name: 'java',
     // Version 11 and newer run a source file.

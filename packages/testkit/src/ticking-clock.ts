@@ -7,10 +7,12 @@ const TICK_MS = 10
  * a machine that stops the process, or makes it slow, lets no deadline of our code pass before the process had its turns.
  *
  * @param startMicros - Its wall clock now. Default: that of `createManualClock`.
+ * @param signal - Stops it.
  */
-export function createTickingClock(startMicros?: number): ManualClock {
+export function createTickingClock(startMicros?: number, signal?: AbortSignal): ManualClock {
   const clock = createManualClock(startMicros)
   const tick = () => {
+    if (signal?.aborted) return
     setTimeout(() => void clock.advance(TICK_MS).then(tick), TICK_MS).unref()
   }
   tick()

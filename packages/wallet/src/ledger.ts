@@ -176,7 +176,9 @@ export function submitAs(
 export function resultOf(update: Update): Readonly<Record<string, DamlValue | undefined>> {
   const [event] = update.events
   assert(event?.kind === 'exercised', 'the update begins with the exercise that was commanded')
-  return Object(event.result)
+  const { result } = event
+  assert(isRecord(result), 'choices that users exercise return a record')
+  return result
 }
 
 /** A contract id in the result of the first command. */
@@ -184,4 +186,8 @@ export function resultContractId(update: Update, field: string): ContractId {
   const id = resultOf(update)[field]
   assert(typeof id === 'string', `the result has a contract id ${field}`)
   return id
+}
+
+function isRecord(value: DamlValue): value is { readonly [field: string]: DamlValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -75,10 +75,9 @@ export function createActivities(
       for await (const hintOffset of readOffsets(options))
         for (let isOver = false; !isOver; ) {
           const page = { pageSize, after: position(), order, offsetMin }
-          const minOffset = notBelow(Math.max(hintOffset, offsetMin), options.minOffset)
-          const asked = { ...options, minOffset }
+          const asked = { ...options, minOffset: notBelow(offsetMin, options.minOffset) }
           const found = await readAnswer(reads, 'list activities', asked, (bounds) =>
-            reads.read(requestOfActivitiesPage(page), bounds),
+            reads.read(requestOfActivitiesPage(page), { ...bounds, statedOffset: hintOffset }),
           )
           offsetMin = found.offset
           // Members have signed the history of these rows.

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * The HTTP server is up.
-         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.
          */
         get: operations["livez"];
         put?: never;
@@ -965,6 +965,20 @@ export interface components {
                         /** @description Members whose votes on that block were missing. */
                         absent: string[];
                     };
+                    /** @description The super-validators, as this process judges them. */
+                    members?: {
+                        /** @description Its name. */
+                        name: string;
+                        /**
+                         * @description `silent`: it does not answer. `behind`: it answers no lookups, or lacks the newest entries of the log. `unsigned`: for 30 s it did not sign what f + 1 members signed. Only a healthy one counts.
+                         * @enum {unknown}
+                         */
+                        health: "healthy" | "silent" | "behind" | "unsigned";
+                        /** @description The newest offset whose state it signed as f + 1 members did. */
+                        signedOffset: number | null;
+                        /** @description How long f + 1 others have signed newer states while it signed none. */
+                        unsignedSeconds: number;
+                    }[];
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };

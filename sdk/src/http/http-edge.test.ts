@@ -27,6 +27,9 @@ const refusal = (code: string, facts: { definite?: boolean; retryable?: boolean 
   ...facts,
 })
 
+/** Pauses are shorter. */
+const DEADLINE_MS = 8000
+
 /** Delays end at once and are recorded; the deadline comes only if a test says so. */
 let delays: number[]
 let isLate: boolean
@@ -34,13 +37,13 @@ const clock: Clock = {
   ...systemClock,
   delay(ms, signal) {
     delays.push(ms)
-    if (ms < 10_000 || isLate) return Promise.resolve()
+    if (ms < DEADLINE_MS || isLate) return Promise.resolve()
     return new Promise((_, reject) =>
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
   },
 }
-const pauses = () => delays.filter((ms) => ms < 10_000)
+const pauses = () => delays.filter((ms) => ms < DEADLINE_MS)
 const connect = (options: Partial<ValidatorOptions> = {}) =>
   createValidator({ url: `${URL}/`, token: 't-1', clock, random: () => 0.5, ...options })
 
@@ -67,7 +70,7 @@ describe('a request', () => {
       .matchHeader('content-type', 'application/json')
       .reply(200, { contract_id: `00${'b'.repeat(64)}` })
     expect(await connect().wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1.0000000000' })
-    await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
+    await connect().wallet.tap({ usd: '1.0', commandId: 'c-1' })
   })
 
   it('sends the trace context of each request, and no invalid one', async () => {
@@ -100,7 +103,7 @@ describe('a request', () => {
     expect(await writtenOffset()).toBe(12)
     expect(await wallet.cancelSubscription('00bb' as ContractId)).toEqual({ offset: 12 })
     expect(await writtenOffset()).toBe(12)
-    expect(await wallet.tap({ amount: '1.0' })).toMatchObject({ offset: 15 })
+    expect(await wallet.tap({ usd: '1.0' })).toMatchObject({ offset: 15 })
     expect(await writtenOffset()).toBe(15)
     // A repeatable operation that writes, too.
     expect(await wallet.register()).toEqual({ partyId: PARTY, offset: 16 })
@@ -146,7 +149,7 @@ describe('a request', () => {
       .get('/v0/wallet/user-status')
       .reply(200, { ...status, has_featured_app_right: false })
     nock(URL).get('/v2/state/ledger-end').reply(200, { offset: 5 })
-    expect(await connect().payments.transfer({ receiver: 'bob', amount: '1' })).toMatchObject({
+    expect(await connect().payments.transfer({ receiver: 'bob', coin: '1' })).toMatchObject({
       kind: 'refused',
       error: { message: 'receiver is not a party, expiresAt is required' },
     })
@@ -322,8 +325,7 @@ describe('a read', () => {
 })
 
 describe('a write', () => {
-  const tap = (options?: Partial<ValidatorOptions>) =>
-    connect(options).wallet.tap({ amount: '1.0' })
+  const tap = (options?: Partial<ValidatorOptions>) => connect(options).wallet.tap({ usd: '1.0' })
 
   it('is not repeated if it may have happened, and is not definite', async () => {
     nock(URL).post('/v0/wallet/tap').replyWithError('reset')
@@ -381,7 +383,7 @@ it('a page that is neither https nor localhost has no crypto.randomUUID, and nee
     .post('/v0/wallet/tap', ({ command_id }) => ids.push(command_id) > 0)
     .times(2)
     .reply(200, { contract_id: `00${'b'.repeat(64)}` })
-  for (const _ of [1, 2]) await connect().wallet.tap({ amount: '1.0' })
+  for (const _ of [1, 2]) await connect().wallet.tap({ usd: '1.0' })
   vi.unstubAllGlobals()
   expect(new Set(ids).size).toBe(2)
   expect(ids).toEqual([1, 2].map(() => expect.stringMatching(/^[0-9a-f]{32}$/)))
@@ -416,7 +418,7 @@ it('the `fetch` of a page can be passed as it is: it refuses to be called on ano
 it('an argument that is not JSON is no failure of the network', async () => {
   const fetch = async () => Response.json(BALANCE)
   const amount = 1n as unknown as string
-  await expect(connect({ fetch }).wallet.tap({ amount })).rejects.toThrow(/BigInt/)
+  await expect(connect({ fetch }).wallet.tap({ usd: amount })).rejects.toThrow(/BigInt/)
 })
 
 describe('an answer without an end', () => {
@@ -450,7 +452,7 @@ describe('an answer without an end', () => {
     ['an object', 4, true, {}, ({ wallet }) => wallet.balance()],
     ['a list', 32, true, {}, ({ wallet }) => wallet.coins()],
     ['a page', 32, true, {}, ({ wallet }) => collect(wallet.transactions())],
-    ['a write', 4, false, {}, ({ wallet }) => wallet.tap({ amount: '1.0' })],
+    ['a write', 4, false, {}, ({ wallet }) => wallet.tap({ usd: '1.0' })],
     ['the genesis of a proxy', 0.25, true, {}, ({ names }) => names.resolve('alice')],
     ['a proof', 1, true, lookup, ({ names }) => names.resolve('alice')],
     [
@@ -535,7 +537,7 @@ describe('a token function', () => {
       .post('/v0/wallet/tap')
       .matchHeader('authorization', 'Bearer t-2')
       .reply(200, { contract_id: `00${'b'.repeat(64)}` })
-    await wallet.tap({ amount: '1.0' })
+    await wallet.tap({ usd: '1.0' })
     expect(refused).toEqual([null, 't-1'])
   })
 

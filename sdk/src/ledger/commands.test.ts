@@ -1,5 +1,5 @@
 /** Outcomes of submissions whose answers are lost, with a scripted ledger interface. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
@@ -71,7 +71,7 @@ function world(answers: readonly (object | QuorumscanError)[], seen: readonly ob
       return body
     },
   }
-  const { submit } = createCommands({ http, clock })
+  const { submit } = createCommands({ http, clock, url: 'https://ledger.test' })
   return { submit, submitted }
 }
 
@@ -143,7 +143,10 @@ it.each([401, 403, 429, 503, undefined])(
   'a refusal with status %s, which is not of the ledger, says nothing of earlier calls with the id',
   async (status) => {
     const refused = error('UNAUTHENTICATED', { definite: true, ...(status && { status }) })
-    expect(await world([refused]).submit(SUBMISSION)).toMatchObject({ kind: 'unknown' })
+    expect(await world([refused]).submit(SUBMISSION)).toMatchObject({
+      kind: 'unknown',
+      error: { definite: false },
+    })
     const { commandId: _, ...isNew } = SUBMISSION
     expect(await world([refused]).submit(isNew)).toMatchObject({ kind: 'rejected' })
   },
@@ -179,6 +182,23 @@ it('a submission rejects with the reason of its aborted signal', async () => {
   const abort = new AbortController()
   abort.abort(new Error('gone'))
   await expect(submit(SUBMISSION, { signal: abort.signal })).rejects.toThrow(/^gone$/)
+})
+
+it('a submission of an offline device is not sent, and fails at once', async () => {
+  vi.stubGlobal('navigator', { onLine: false })
+  const { submit, submitted } = world([done])
+  const error = { code: 'NETWORK_ERROR', retryable: true }
+  expect(await submit(SUBMISSION)).toMatchObject({
+    kind: 'unknown',
+    error: { ...error, definite: false },
+  })
+  const { commandId: _, ...isNew } = SUBMISSION
+  expect(await submit(isNew)).toMatchObject({
+    kind: 'rejected',
+    error: { ...error, definite: true },
+  })
+  vi.unstubAllGlobals()
+  expect(submitted).toEqual([])
 })
 
 it('a submission without a command id gets a new one', async () => {

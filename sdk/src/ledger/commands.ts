@@ -1,10 +1,11 @@
 /** Submits commands: at most one effect for a command id, and an outcome that distinguishes what is not known. */
 
-import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isSubmitAndWaitResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { type Clock, randomId } from '../platform/clock.ts'
+import { offlineError } from '../platform/online.ts'
 import { formatOf, readLedgerEnd, readPage } from './updates.ts'
 
 type Schemas = components['schemas']
@@ -37,14 +38,15 @@ export type CommandOutcome =
 /** Commands of the user. */
 export interface Commands {
   /**
-   * Submits and waits for the completion. After a lost answer it submits again with the same command id.
+   * Submits and waits for the completion. After a lost answer it submits again with the same command id. Offline it sends
+   * nothing, now or later: the outcome is `rejected`, or `unknown` with a command id of the caller.
    *
    * @param options.timeoutMs - For the whole call. Default 30 000.
    * @throws {QuorumscanError} Only before anything was submitted. @throws The signal's reason.
    */
   submit(
     submission: Submission,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal | undefined },
   ): Promise<CommandOutcome>
 }
 
@@ -52,8 +54,13 @@ const TIMEOUT_MS = 30_000
 const PAUSE_MS = 500
 const PAGE_SIZE = 200
 
-export function createCommands(parts: { readonly http: Http; readonly clock: Clock }): Commands {
-  const { http, clock } = parts
+export function createCommands(parts: {
+  readonly http: Http
+  readonly clock: Clock
+  /** Of the ledger interface. */
+  readonly url: string
+}): Commands {
+  const { http, clock, url } = parts
   return {
     async submit({ commandId: given, ...submission }, options = {}) {
       const commandId = given ?? randomId()
@@ -98,6 +105,15 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         return null
       }
 
+      /** A failure before anything else was sent by this call. An earlier call may have submitted the caller's id. */
+      const failed = (error: QuorumscanError) =>
+        given === undefined
+          ? ({ kind: 'rejected', commandId, error } as const)
+          : ({ kind: 'unknown', commandId, error: undecided(error) } as const)
+
+      signal?.throwIfAborted()
+      const offline = offlineError(url)
+      if (offline !== null) return failed(offline)
       const before = await readLedgerEnd(http, signal)
       let lost: QuorumscanError | null = null
       for (;;) {
@@ -111,21 +127,27 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         }
         const isInFlight = outcome.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
         if (outcome.definite && !isInFlight && lost === null) {
-          if (given === undefined || isOfLedger(outcome))
-            return { kind: 'rejected', commandId, error: outcome }
-          // An earlier call may have submitted the id of the caller.
-          return { kind: 'unknown', commandId, error: outcome }
+          return isOfLedger(outcome)
+            ? { kind: 'rejected', commandId, error: outcome }
+            : failed(outcome)
         }
         // A refusal now proves nothing about the attempt before, which may itself have consumed the contract.
         lost ??= outcome
         const found = await findUpdate(before)
         if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
         if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
-          return { kind: 'unknown', commandId, error: lost }
+          return { kind: 'unknown', commandId, error: undecided(lost) }
         await clock.delay(PAUSE_MS, signal)
       }
     },
   }
+}
+
+/** The error of a submission that may take effect: it is never definite. */
+function undecided(error: QuorumscanError): QuorumscanError {
+  if (!error.definite) return error
+  const { code, message, name: _, cause = error, ...facts } = error
+  return failure(code, message, { ...facts, definite: false, cause })
 }
 
 /** Refusals of the connection, the token and the load of the server say nothing about earlier submissions. */

@@ -35,7 +35,7 @@ export type UpdatesOptions = {
   /** Used without a WebSocket: from 1 to 200. Default 100. */
   readonly pageSize?: number
   readonly checkpoint?: Checkpoint
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

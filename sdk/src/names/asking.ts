@@ -41,6 +41,8 @@ export async function retryLookups<Answer>(
   const { clock, read, pausesMs = RETRY_PAUSES_MS } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
   for (let laggingCount = 0, failureCount = 0; ; outcomes = await ask()) {
+    // More requests cannot end a dispute, and the caller must know of it at once.
+    if (outcomes.some(({ kind }) => kind === 'disputed')) return outcomes
     const isUnreachable = outcomes.some(({ kind }) => kind === 'insufficient')
     const askedMs =
       outcomes

@@ -73,7 +73,7 @@ export type BoundRead = CertifiedReadOptions & {
 
 export type Bounds = {
   readonly clock: Clock
-  /** Runs a call within its deadline. It reads nothing older than what clients of the store have seen or written. */
+  /** Runs a call within its deadline. */
   bounded<T>(what: string, lookup: LookupOptions, run: (read: BoundRead) => Promise<T>): Promise<T>
 }
 
@@ -82,6 +82,12 @@ export type Answered<Answer> = CertifiedAnswer<Answer>
 export type Unanswered = ReadDisputed | Unproven | Lagging
 export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
 
+/** A read of a source, which reads nothing older than what clients of the store have seen or written. */
+export type SourceRead = CertifiedReadOptions & {
+  /** An offset that a server stated: a floor until it proves to be invented. */
+  readonly statedOffset?: number
+}
+
 /** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */
 export type LookupSource = {
   readonly basis: AnswerFacts['basis']
@@ -89,13 +95,10 @@ export type LookupSource = {
   storeKey(what: string): Promise<string>
   lookup(
     lookups: readonly Lookup[],
-    options: CertifiedReadOptions,
+    options: SourceRead,
   ): Promise<ReadOutcome<CertifiedEntry | null>[]>
-  page(page: EntriesPage, options: CertifiedReadOptions): Promise<ReadOutcome<CertifiedPage>>
-  read<Answer>(
-    query: CertifiedQuery<Answer>,
-    options: CertifiedReadOptions,
-  ): Promise<ReadOutcome<Answer>>
+  page(page: EntriesPage, options: SourceRead): Promise<ReadOutcome<CertifiedPage>>
+  read<Answer>(query: CertifiedQuery<Answer>, options: SourceRead): Promise<ReadOutcome<Answer>>
 }
 
 /** A page of the entries of a prefix or of a party. */
@@ -111,17 +114,15 @@ export type EntriesPage = {
 export function createBounded(
   defaults: Pick<ReadsOptions, 'threshold' | 'maxAgeMs' | 'timeoutMs'> & {
     readonly clock: Clock
-    readonly floor: () => Promise<number>
   },
 ): Bounds['bounded'] {
-  const { clock, floor } = defaults
+  const { clock } = defaults
   return (what, lookup, run) => {
     const { timeoutMs = TIMEOUT_MS, threshold, maxAgeMs, minOffset } = { ...defaults, ...lookup }
     const endsAtMs = clock.monotonicMs() + timeoutMs
-    return withDeadline({ clock, timeoutMs, signal: lookup.signal, what }, async (signal) => {
-      const lowest = notBelow(await floor(), minOffset)
-      return run({ threshold, maxAgeMs, minOffset: lowest, signal, endsAtMs })
-    })
+    return withDeadline({ clock, timeoutMs, signal: lookup.signal, what }, (signal) =>
+      run({ threshold, maxAgeMs, minOffset, signal, endsAtMs }),
+    )
   }
 }
 

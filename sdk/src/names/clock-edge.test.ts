@@ -133,7 +133,7 @@ describe('a device whose clock is behind', () => {
     for await (const { name } of scan.names.search('')) listed.push(name)
     expect(listed).toEqual([ALICE])
     for await (const seen of scan.names.watch(ENDED)) {
-      expect(seen).toMatchObject({ kind: 'expired' })
+      expect(seen).toMatchObject({ kind: 'failed', error: { code: 'NAME_EXPIRED' } })
       break
     }
     const resolvers = [scanNames(scan, { id: 'cns' })]

@@ -47,6 +47,9 @@ export type MetadataInput = { readonly registryUrls: readonly string[] } | Metad
 
 /** A proven entry of a list, or of a party. */
 export type FoundEntry = NameEntry & {
+  readonly basis: AnswerFacts['basis']
+  /** Record time of the state that was read. */
+  readonly recordTime: string
   /** Not null: the clock of this device is wrong, as in `AnswerFacts`. */
   readonly clockSkewMs: number | null
   /** Not null: warn the user before sending to the party. Remains until `acceptChange`. */
@@ -57,9 +60,10 @@ export type FoundEntry = NameEntry & {
  * Who checked an answer, and how; the strongest first. It means the same in every part of the SDK.
  *
  * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
+ * `trusted`: one scan that the application trusts decided alone, or named the scans whose answers were compared.
  * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
  */
-export type Basis = 'proof' | 'votes' | 'proxy' | 'claimed'
+export type Basis = 'proof' | 'votes' | 'trusted' | 'proxy' | 'claimed'
 
 /** The ledger offset of an answer, and the members that confirm it. */
 export type AnswerFacts = {
@@ -140,7 +144,7 @@ export type LookupOptions = {
   /** Timeout of the whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
   /** Aborts the call, which rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Options of `resolve`. */
@@ -153,20 +157,9 @@ export type ResolveOptions = LookupOptions & {
   readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
-/**
- * `offline`: this device reports that it is, or was at its last request. `stale`: the last answer is too old. `failed`: the
- * error has the cause.
- */
-export type UnverifiedReason =
-  | { readonly reason: 'failed'; readonly error: QuorumscanError }
-  | { readonly reason: 'offline' | 'stale'; readonly error: QuorumscanError | null }
-/** The owner of the name is not known, or no longer. */
-export type Unverified = UnverifiedReason & { readonly kind: 'unverified' }
-/** What is known of a watched name now. */
-export type Watched = LookupOutcome | Unverified
-
 /** Options of `watch`. */
 export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
+  /** Any other owner is NAME_MISMATCH. */
   readonly expectParty?: string
   /** Time between requests, in ms. Default 250, as often as members certify. */
   readonly pollMs?: number
@@ -175,98 +168,6 @@ export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
    * age meanwhile, which a new watch would not know.
    */
   readonly onStart?: (askAgain: () => void) => void
-}
-
-/**
- * Lookups of names and parties, with the same results from scan nodes and from a validator. Names are accepted as
- * people type them (`normalizeName`). A text that cannot be a name is INVALID_NAME, never absent.
- */
-export interface Names {
-  /**
-   * The party that owns a name, or null if it is proven that no such entry exists.
-   *
-   * @example const party = await scan.names.resolve('alice', { acceptChange: askUser })
-   * @throws {QuorumscanError} NAME_CHANGED if the owner has changed since the name was last accepted, unless
-   *   `acceptChange` accepts it; NAME_EXPIRED, INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
-   *   Only proven answers are returned.
-   */
-  resolve(name: string, options?: ResolveOptions): Promise<string | null>
-  /**
-   * The entry that represents a party, or null. It is checked forward: a name that does not resolve to the party
-   * counts as absent. Throws as `resolve` and INVALID_PARTY, but not NAME_CHANGED: the entry has `changed`.
-   *
-   * @example const name = (await scan.names.reverse(party))?.name ?? shortParty(party)
-   */
-  reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
-  /**
-   * The metadata of a party (CIP-0056), of the entry that `reverse` returns; null without an entry, and if its description
-   * has none. Members with an invalid key are left out. Throws as `reverse`.
-   */
-  metadata(party: string, options?: LookupOptions): Promise<Metadata | null>
-  /**
-   * The https URLs of the token registry that a party runs, in its order; [] if it states none. Throws as `reverse`.
-   *
-   * @param adminParty - The party that administers the instruments of the registry.
-   * @example const [url] = await scan.names.registryUrls(instrumentId.admin)
-   */
-  registryUrls(adminParty: string, options?: LookupOptions): Promise<readonly string[]>
-  /**
-   * A lookup with all facts and a receipt.
-   *
-   * @example const outcome = await scan.names.lookup('alice', { threshold: 'strong', maxAgeMs: 30_000 })
-   * @throws {QuorumscanError} INVALID_NAME, INVALID_ARGUMENT, TIMEOUT. What nodes answer, or fail to answer, is an outcome.
-   */
-  lookup(
-    name: string,
-    options?: LookupOptions & {
-      /** The party that the caller expects. Any other one is `mismatch`. */
-      readonly expectParty?: string
-      /** Whether to return a receipt of this lookup alone. Default true. */
-      readonly receipt?: boolean
-    },
-  ): Promise<LookupOutcome>
-  /**
-   * An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`.
-   *
-   * @example for (const { kind } of await scan.names.resolveMany(['alice', 'bob'])) console.log(kind)
-   */
-  resolveMany(
-    names: readonly string[],
-    options?: LookupOptions,
-  ): Promise<readonly (LookupOutcome | Invalid)[]>
-  /** An outcome for each party, in order, without receipts, each entry checked forward. Throws as `lookup`. */
-  reverseMany(
-    parties: readonly string[],
-    options?: LookupOptions,
-  ): Promise<readonly (LookupOutcome | Invalid)[]>
-  /**
-   * All live entries whose name starts with the prefix, in byte order. All pages are read at one offset. A walk that
-   * takes longer than nodes keep the offset, a minute, continues at a newer one. Listed names are not remembered.
-   *
-   * @example for await (const { name, party } of scan.names.search('al')) console.log(name, party)
-   */
-  search(prefix: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
-  /** All live entries of a party, in byte order of the names. Otherwise as `search`. */
-  namesOf(party: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
-  /**
-   * Whether the name can be registered now.
-   *
-   * @example if (await validator.names.isAvailable('erin')) await validator.names.register({ name: 'erin' })
-   * @throws {QuorumscanError} INVALID_NAME or NAME_SUFFIX_MISSING if it never can be registered, with the rule in
-   *   `details`; otherwise as `resolve`.
-   */
-  isAvailable(name: string, options?: LookupOptions): Promise<boolean>
-  /**
-   * Yields what is known of a name: at first, and then at each change. The end of an entry is reported at its time, a
-   * change of owner within two certificates, a failure once the last answer is too old. Nothing is asked while the page is
-   * hidden, and dead nodes are asked less and less often. Leave the loop to stop.
-   *
-   * @example for await (const now of scan.names.watch('alice')) show(now.kind)
-   * @throws {QuorumscanError} INVALID_NAME, and other errors that a retry cannot change.
-   */
-  watch(name: string, options?: WatchOptions): AsyncIterableIterator<Watched>
-  /** Records that the user accepts `party` as the new owner of the name. @example await scan.names.acceptChange('alice', entry.party) */
-  acceptChange(name: string, party: string): Promise<void>
 }
 
 /** Options of lists. */

@@ -1,5 +1,5 @@
 /** The methods of lookups. A client has them before their code is loaded. */
-import type { Names } from './lookup-types.ts'
+import type { Names } from './names-type.ts'
 
 /** Whether each method yields. */
 export const LOOKUPS: Readonly<Record<keyof Names, boolean>> = {

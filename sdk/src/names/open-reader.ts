@@ -82,6 +82,8 @@ export async function openReader(parts: ReaderParts) {
     crypto = createPlatformCrypto(),
   } = parts
   const { trust, extras } = parts
+  // Before anything is asked; its members are not known yet.
+  if (trust) (await extras()).checkTrust(trust)
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = proxy?.transport ?? createFetchTransport({ fetch: await fetchOf(parts) })
   let genesisHash: string
@@ -105,7 +107,7 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
-    trust: trust ? (await extras()).checkTrust(trust, genesis) : null,
+    trust: trust ? (await extras()).checkTrust(trust, genesis.nodes) : null,
     seeds,
     transport,
     clock,

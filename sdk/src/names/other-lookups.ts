@@ -16,19 +16,22 @@ import {
   toEntry,
 } from './bounded.ts'
 import type {
+  Expired,
+  Found,
+  FoundEntry,
   Invalid,
   ListOptions,
   LookupOutcome,
   Mismatch,
   NameChange,
-  Names,
 } from './lookup-types.ts'
 import { parseMetadata, registryUrlsOf } from './metadata.ts'
 import { isName, normalizeName } from './name-rules.ts'
+import type { Names } from './names-type.ts'
 import { publicOutcome } from './outcome-error.ts'
 import { parseName, parsePrefix, parseRegistrableName, refusalOfName } from './parse-name.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
-import { watchName } from './watch.ts'
+import { watchName } from './watch-name.ts'
 
 export type NamesBase = LookupSource &
   Bounds & {
@@ -42,7 +45,7 @@ type Read = ReadOutcome<CertifiedEntry | null>
 type Decided = Exclude<LookupOutcome, Mismatch>
 
 export function createOtherLookups(base: NamesBase): OtherLookups {
-  const { clock, bounded, changesOf } = base
+  const { clock, bounded, changesOf, basis } = base
 
   /** Outcomes in order, for any number of lookups. Lookups of one request are retried together. */
   const ask = async (lookups: readonly Lookup[], read: BoundRead, pausesMs?: readonly number[]) => {
@@ -98,12 +101,14 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const found: Answered<CertifiedPage> = await readAnswer(base, what, lookup, (read) =>
         base.page(asked, read),
       )
+      const { clockSkewMs } = found
+      const recordTime = formatInstant(found.recordTime)
       const entries = found.answer.entries.map(toEntry)
       const read = entries.map((entry) => ({ ...entry, atMicros: found.recordTime }))
       const changes = await changesOf(read, false)
       for (const [index, entry] of entries.entries())
         if (!hasEnded(entry.expiresAt, clock))
-          yield { ...entry, changed: changes[index] ?? null, clockSkewMs: found.clockSkewMs }
+          yield { ...entry, changed: changes[index] ?? null, basis, recordTime, clockSkewMs }
       after = entries.at(-1)?.name ?? after
       pageToken = found.answer.next_page_token
       if (pageToken === null) return
@@ -131,9 +136,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const outcomes = await askReverse([party], read)
       decided(party, outcomes)
       const [found] = await present(outcomes)
-      return found && 'changed' in found && found.kind !== 'expired'
-        ? { ...found.entry, changed: found.changed, clockSkewMs: found.clockSkewMs }
-        : null
+      return found && 'changed' in found && found.kind !== 'expired' ? toFound(found) : null
     })
   }
   const metadata: Names['metadata'] = async (party, lookup) =>
@@ -214,6 +217,12 @@ function publicAnswer(
   if (answer === null) return { kind: `${found}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
   return { kind: isOver ? 'expired' : found, entry: toEntry(answer), changed, ...facts }
+}
+
+/** The entry of an outcome, with what its reader must know of it. */
+export function toFound(outcome: Found | Expired | Mismatch): FoundEntry {
+  const { entry, changed, basis, recordTime, clockSkewMs } = outcome
+  return { ...entry, changed, basis, recordTime, clockSkewMs }
 }
 
 /** null: it can be one. */

@@ -70,7 +70,8 @@ const LAGGING: Record<Lagging['reason'], string> = {
   'not-reached': 'the scan nodes have not reached the offset yet. Try again.',
   stale:
     'the scan nodes have nothing newer than `maxAgeMs`. Try again, or check the clock of this device.',
-  floor: 'the scan nodes have not reached `minOffset` yet. Try again.',
+  floor:
+    'no scan node proves a state at the offset that is asked for: `minOffset`, or what this client wrote or its validator stated. Try again.',
 }
 
 const READER_CODES = {

@@ -1,12 +1,19 @@
 /** What all lookups of a client share: the reader, which the first of them opens, and the lowest offset to read at. */
-import type { CertifiedReader } from '@quorumscan/reader/certified'
+import type { CertifiedReader, CertifiedReadOptions } from '@quorumscan/reader/certified'
 import { QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
 import type * as scanExtras from '../scan-extras.ts'
-import { type Bounds, createBounded, type LookupSource, type ReadsOptions } from './bounded.ts'
+import {
+  type Bounds,
+  createBounded,
+  type LookupSource,
+  type ReadsOptions,
+  type SourceRead,
+} from './bounded.ts'
 import type { OpenedReader } from './open-reader.ts'
+import { createStatedFloors } from './stated-floors.ts'
 import type { Writer } from './writer.ts'
 
 export type Reads = LookupSource &
@@ -17,6 +24,8 @@ export type Reads = LookupSource &
     readonly extras: () => Promise<typeof scanExtras>
     /** null before the first read. */
     reader(): CertifiedReader | null
+    /** As in `ScanStatus`. */
+    unconfirmedOffset(): number | null
     close(): Promise<void>
   }
 
@@ -56,16 +65,25 @@ export function createReads(options: {
   const keyOf = async (what: string, of: string | null) =>
     storeKey(of ?? (await whenOpened()).options.genesisHash, what)
   /** No outcome `pruned` reaches the caller, because `page` restarts such walks. Hence the type `never`. */
-  const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
-    (await read(await whenOpened()).catch(ownError)) as never
+  const reading = async (
+    options: SourceRead,
+    read: (opened: OpenedReader, bound: CertifiedReadOptions) => Promise<unknown>,
+  ): Promise<never> => {
+    const { statedOffset = 0, ...bound } = options
+    const floors = [statedOffset, ...(await writtenOffsets())]
+    const opened = await whenOpened().catch(ownError)
+    const ask = (at: CertifiedReadOptions) => read(opened, at).catch(ownError)
+    return (await stated.read({ floors, bound, provenOffset: provenBy(opened), ask })) as never
+  }
   // All clients of a network share the write floor. The key of a pinned network is known without a reader.
   const pinned = options.basis === 'proof' ? network : null
   const floorKey = async () => (client.store === undefined ? 'written' : keyOf('written', pinned))
   const writeFloor = createWriteFloor(shared, floorKey, clock)
+  const stated = createStatedFloors(clock, writeFloor.forget)
   let writerOffset: (() => Promise<number>) | undefined
-  const floor = async () => {
+  const writtenOffsets = async () => {
     if (writer) writerOffset ??= (await extras()).createWriterOffset(writer, clock)
-    return Math.max(await writeFloor.offset(), (await writerOffset?.()) ?? 0)
+    return [...(await writeFloor.offsets()), (await writerOffset?.()) ?? 0]
   }
 
   return {
@@ -73,19 +91,25 @@ export function createReads(options: {
     shared,
     writeFloor,
     extras,
-    bounded: createBounded({ ...client, clock, floor }),
+    bounded: createBounded({ ...client, clock }),
     basis: options.basis,
     storeKey: (what) => keyOf(what, network),
-    lookup: (lookups, read) => reading(({ reader }) => reader.lookup(lookups, read)),
-    read: (query, read) => reading(({ reader }) => reader.read(query, read)),
+    lookup: (lookups, read) => reading(read, ({ reader }, at) => reader.lookup(lookups, at)),
+    read: (query, read) => reading(read, ({ reader }, at) => reader.read(query, at)),
     page: (page, read) =>
-      reading(async (opened) => (await extras()).readEntriesPage(opened, page, read)),
+      reading(read, async (opened, at) => (await extras()).readEntriesPage(opened, page, at)),
+    unconfirmedOffset: () => stated.unconfirmedOffset(opened === null ? 0 : provenBy(opened)()),
     reader: () => opened?.reader ?? null,
     async close() {
       await opening?.catch(() => {}) // It failed, or was aborted just now.
       await opened?.reader[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The offset of the newest certificate that the reader has verified. */
+function provenBy({ reader }: OpenedReader): () => number {
+  return () => reader.status().floor
 }
 
 /** The clock of the device, except that it shows no time before the newest record time that the reader has proven. */
@@ -102,10 +126,7 @@ type Mark = { readonly offset: number; readonly atMs: number }
 
 const NOTHING_WRITTEN: Mark = { offset: 0, atMs: 0 }
 
-/**
- * How long an offset is a lower bound of reads. After this time no answer is older by default (D-39), and an offset that a
- * lying validator invented does not block reads for longer.
- */
+/** How long an offset is a lower bound of reads. After this time no answer is older by default (D-39). */
 const FLOOR_MS = 60_000
 
 /**
@@ -123,17 +144,24 @@ export function createWriteFloor(shared: SharedStore, key: () => Promise<string>
   /** Of this client, by the monotonic clock: it holds also if the clock of the device is set meanwhile. */
   let own: Mark = { offset: 0, atMs: Number.NEGATIVE_INFINITY }
   const ownOffset = () => (clock.monotonicMs() - own.atMs < FLOOR_MS ? own.offset : 0)
+  /** Of the clients of the store, and of this one. 0: no offset was written or seen recently. */
+  const offsets = async (): Promise<readonly number[]> => {
+    const stored = await mark()
+    // Its failure is known by `failure` of the store, and fails the reads that follow.
+    const found = await stored.load().catch(() => NOTHING_WRITTEN)
+    return [isFresh(found) ? found.offset : 0, ownOffset()]
+  }
   return {
+    offsets,
     async record(offset: number): Promise<void> {
       if (offset >= ownOffset()) own = { offset, atMs: clock.monotonicMs() }
       await (await mark()).save({ offset, atMs: nowMs() })
     },
-    /** 0: no offset was written or seen recently. */
-    async offset(): Promise<number> {
-      const stored = await mark()
-      // Its failure is known by `failure` of the store, and fails the reads that follow.
-      const found = await stored.load().catch(() => NOTHING_WRITTEN)
-      return Math.max(isFresh(found) ? found.offset : 0, ownOffset())
+    /** The newest of `offsets`. */
+    offset: async (): Promise<number> => Math.max(...(await offsets())),
+    /** Forgets what this client has seen from this offset on, so that it remembers lower ones. */
+    forget(offset: number): void {
+      if (own.offset >= offset) own = { offset: 0, atMs: Number.NEGATIVE_INFINITY }
     },
   }
 }

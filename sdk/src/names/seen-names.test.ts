@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { broadcast } from '../platform/page.ts'
+import { announceAccepted } from '../platform/page.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { seenNamesFull } from './name-changes.ts'
@@ -20,7 +20,7 @@ const clientOf = (
   const shared = createSharedStore(store, clock, onFailure)
   const seen = createSeenNames(shared, async () => 'names', {
     seenNamesMax,
-    extras: async () => ({ seenNamesFull, broadcast }),
+    extras: async () => ({ seenNamesFull, announceAccepted }),
   })
   const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
   return {

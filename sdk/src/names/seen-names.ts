@@ -1,6 +1,6 @@
 /** Remembers the party of each name when the user last accepted it, to detect a change of owner. */
 import type { QuorumscanError } from '../errors.ts'
-import type { broadcast } from '../platform/page.ts'
+import type { announceAccepted } from '../platform/page.ts'
 import type { SharedStore } from '../platform/shared-store.ts'
 
 /** Default of `seenNamesMax`. A name takes 180 bytes at most, so that all fit into the 5 MB of a `localStorage`. */
@@ -21,7 +21,7 @@ export function createSeenNames(
     /** Loads the error for one name too many, and the message to other tabs. */
     readonly extras: () => Promise<{
       seenNamesFull(max: number): QuorumscanError
-      readonly broadcast: typeof broadcast
+      readonly announceAccepted: typeof announceAccepted
     }>
   },
 ) {
@@ -77,8 +77,8 @@ export function createSeenNames(
     /** Records the party as the accepted owner of the name. Throws as `compare`. */
     async accept(read: Sighting): Promise<void> {
       await remember([read], true)
-      const { broadcast } = await limit.extras()
-      broadcast(await key(), read.name)
+      const { announceAccepted } = await limit.extras()
+      announceAccepted(await key(), read.name)
     },
   }
 }

@@ -7,7 +7,7 @@ import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { broadcast } from '../platform/page.ts'
 import type { LookupOutcome, WatchOptions } from './lookup-types.ts'
-import { watchName } from './watch.ts'
+import { watchName } from './watch-name.ts'
 
 const NAME = 'a.unverified.ns'
 const START_MICROS = 1_700_000_000_000_000
@@ -42,6 +42,7 @@ const found = (clock: Clock, party = 'alice', endsMs: number | null = null) =>
       party,
       expiresAt: endsMs === null ? null : formatInstant(START_MICROS + endsMs * 1000),
     },
+    basis: 'proof',
     changed: null,
   }) as unknown as LookupOutcome // What watching looks at.
 
@@ -54,7 +55,7 @@ function watch(
   return watchName(NAME, {
     ...more,
     clock,
-    lookup: (_, options) => lookup(options.signal),
+    lookup: (_, options) => lookup(options?.signal),
     channel: async () => 'quorumscan:test',
     ...(signal === undefined ? {} : { signal }),
   })
@@ -68,8 +69,8 @@ it('reports a change of owner, and no equal answer twice', async () => {
   const { clock } = createClock()
   let askCount = 0
   const watching = watch(clock, async () => found(clock, ++askCount < 5 ? 'alice' : 'bob'))
-  expect((await watching.next()).value).toMatchObject({ entry: { party: 'alice' } })
-  expect((await watching.next()).value).toMatchObject({ entry: { party: 'bob' } })
+  expect((await watching.next()).value).toMatchObject({ value: { party: 'alice' } })
+  expect((await watching.next()).value).toMatchObject({ value: { party: 'bob' } })
   expect(askCount).toBe(5)
   await watching.return(undefined as never)
 })
@@ -77,10 +78,10 @@ it('reports a change of owner, and no equal answer twice', async () => {
 it('reports the end of an entry at its time, without an answer of nodes', async () => {
   const { clock, nowMs } = createClock()
   const watching = watch(clock, async () => found(clock, 'alice', 1130))
-  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
+  expect((await watching.next()).value).toMatchObject({ kind: 'proven' })
   expect((await watching.next()).value).toMatchObject({
-    kind: 'expired',
-    entry: { party: 'alice' },
+    kind: 'failed',
+    error: { code: 'NAME_EXPIRED', details: { entry: { party: 'alice' } } },
   })
   expect(nowMs()).toBe(1130)
   await watching.return(undefined as never)
@@ -94,8 +95,11 @@ it('reports a stale answer, also while the device is offline, and continues to a
     if (askCount++ === 0) return found(clock)
     throw new QuorumscanError('no', { code: 'NETWORK_ERROR', definite: true, retryable: true })
   })
-  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
-  expect((await watching.next()).value).toMatchObject({ kind: 'unverified', reason: 'offline' })
+  expect((await watching.next()).value).toMatchObject({ kind: 'proven' })
+  expect((await watching.next()).value).toMatchObject({
+    kind: 'stale',
+    error: { code: 'OFFLINE' },
+  })
   expect(askCount).toBeGreaterThan(5)
   await watching.return(undefined as never)
 })
@@ -116,7 +120,7 @@ it('asks nothing while the page is hidden, and at once when it is shown', async 
   expect(askCount).toBe(1)
   document.visibilityState = 'visible'
   for (const listener of listeners) listener()
-  expect((await next).value).toMatchObject({ entry: { party: 'bob' } })
+  expect((await next).value).toMatchObject({ value: { party: 'bob' } })
   await watching.return(undefined as never)
 })
 
@@ -132,7 +136,10 @@ it('asks at once after a sleep, and aborts the request in flight', async () => {
   const next = watching.next()
   await until('a question that hangs', async () => (signals.length === 2 ? true : undefined))
   sleep(600_000)
-  expect((await next).value).toMatchObject({ kind: 'verified', entry: { party: 'bob' } })
+  // Until the answer comes, the old one is stale.
+  const woken = await next
+  const { value } = woken.value.kind === 'stale' ? await watching.next() : woken
+  expect(value).toMatchObject({ kind: 'proven', value: { party: 'bob' } })
   expect(signals[1]?.aborted).toBe(true)
   await watching.return(undefined as never)
 })
@@ -154,7 +161,7 @@ it('asks at once when another client of the store has accepted a change', async 
     broadcast('quorumscan:test', NAME)
     return askCount > 1 ? true : undefined
   })
-  expect((await next).value).toMatchObject({ entry: { party: 'bob' } })
+  expect((await next).value).toMatchObject({ value: { party: 'bob' } })
   await watching.return(undefined as never)
 })
 
@@ -189,7 +196,7 @@ it('an answer ages while it is asked for again and again, and nodes never answer
       askAgain = again
     },
   })
-  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
+  expect((await watching.next()).value).toMatchObject({ kind: 'proven' })
   const next = watching.next()
   let isOver = false
   void next.then(() => {
@@ -202,7 +209,7 @@ it('an answer ages while it is asked for again and again, and nodes never answer
     }
     await systemClock.delay(1)
   }
-  expect((await next).value).toMatchObject({ kind: 'unverified', reason: 'stale' })
+  expect((await next).value).toMatchObject({ kind: 'stale', error: null })
   expect(nowMs()).toBeLessThan(22_000)
   await watching.return(undefined as never)
   askAgain()
@@ -233,7 +240,7 @@ it('is asked again at once, and no request is cancelled for it', async () => {
   expect(signals).toHaveLength(2)
   expect(nowMs()).toBe(atMs)
   answer(found(clock, 'bob'))
-  expect((await watching.next()).value).toMatchObject({ entry: { party: 'bob' } })
+  expect((await watching.next()).value).toMatchObject({ value: { party: 'bob' } })
   expect(signals[1]?.aborted).toBe(false)
   await watching.return(undefined as never)
 })

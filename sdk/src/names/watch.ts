@@ -1,15 +1,22 @@
 /** Drives `watch-state.ts`: sends requests, owns the timers, and receives broadcasts of other clients. */
-import { isQuorumscanError } from '../errors.ts'
+import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
 import { deviceState, onBroadcast, onWake } from '../platform/page.ts'
-import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookup-types.ts'
-import { isSame, NOTHING_KNOWN, nextTickMs, step, view, type WatchEvent } from './watch-state.ts'
+import type { WatchOptions } from './lookup-types.ts'
+import type { Shown } from './shown.ts'
+import {
+  isSame,
+  nextTickMs,
+  nothingKnown,
+  type Reading,
+  step,
+  view,
+  type WatchEvent,
+} from './watch-state.ts'
 
 /** D-39. */
 const MAX_AGE_MS = 60_000
-/** The distance of certifiable offsets (D-49), so that no change waits for a third one. */
-const POLL_MS = 250
 /** The longest timer, so that a sleep of the device is noticed soon. */
 const TIMER_MS_MAX = 1000
 /** A timer that is later than this shows that the device slept. */
@@ -17,34 +24,40 @@ const SLEPT_MS = 2000
 const STEP_ENDED = new Error('a step of the watch has ended')
 
 /**
- * Yields what is known of a name: at first, and then at each change.
+ * Yields what is known: the first answer or failure, and then each change.
  *
- * @param name - As `lookup` takes it.
  * @throws {QuorumscanError} An error that a retry cannot change. @throws The reason of an aborted signal.
  */
-export async function* watchName(
-  name: string,
-  options: WatchOptions & {
+export async function* watchShown<T>(
+  options: Pick<WatchOptions, 'signal' | 'onStart' | 'maxAgeMs'> & {
     readonly clock: Clock
-    lookup(
-      name: string,
-      options: LookupOptions & { readonly expectParty?: string; readonly receipt: false },
-    ): Promise<LookupOutcome>
-    /** Key of the channel on which clients that share a store announce accepted changes. */
+    readonly pollMs: number
+    /** @throws {QuorumscanError} Without an answer. */
+    read(signal: AbortSignal): Promise<Reading<T>>
+    /** Key of the channel on which clients announce accepted changes. */
     channel(): Promise<string>
+    /** Whether an accepted change of this name concerns what is watched. */
+    isOf(name: unknown): boolean
+    /** Whether an error ends the watch. Default: those that a retry cannot change. */
+    isFatal?(error: QuorumscanError): boolean
   },
-): AsyncGenerator<Watched, never> {
-  const { clock, lookup, channel, signal, pollMs = POLL_MS, onStart, ...asked } = options
-  const limits = { pollMs, maxAgeMs: asked.maxAgeMs ?? MAX_AGE_MS }
+): AsyncGenerator<Shown<T>, never> {
+  const { clock, read, channel, isOf, signal, pollMs, onStart, maxAgeMs = MAX_AGE_MS } = options
+  const { isFatal = ({ retryable }: QuorumscanError) => !retryable } = options
+  const limits = { pollMs, maxAgeMs }
   const closing = new AbortController()
-  let state = NOTHING_KNOWN
+  let state = nothingKnown<T>()
   let asking: AbortController | null = null
   /** Ends the wait of the loop below. */
   let notice = () => {}
   let fatal: unknown = null
 
-  const now = () => ({ ...deviceState(), ms: clock.nowMicros() / 1000 })
-  const apply = (event: WatchEvent): void => {
+  const now = () => ({
+    ...deviceState(),
+    ms: clock.nowMicros() / 1000,
+    monotonicMs: clock.monotonicMs(),
+  })
+  const apply = (event: WatchEvent<T>): void => {
     const stepped = step(state, event, { now: now(), limits })
     state = stepped.state
     if (stepped.asks) void ask()
@@ -55,12 +68,11 @@ export async function* watchName(
     const own = new AbortController()
     asking = own
     try {
-      const bounds = { ...asked, receipt: false, signal: own.signal } as const
-      const outcome = await lookup(name, bounds)
-      if (asking === own) apply({ kind: 'answered', outcome })
+      const reading = await read(own.signal)
+      if (asking === own) apply({ kind: 'answered', reading })
     } catch (error) {
       if (asking !== own) return
-      if (isQuorumscanError(error) && error.retryable) apply({ kind: 'failed', error })
+      if (isQuorumscanError(error) && !isFatal(error)) apply({ kind: 'failed', error })
       else {
         fatal = error
         notice()
@@ -70,12 +82,12 @@ export async function* watchName(
 
   onWake(() => apply({ kind: 'wake' }), closing.signal)
   const onAccepted = (changed: unknown) => {
-    if (changed === name) apply({ kind: 'wake' })
+    if (isOf(changed)) apply({ kind: 'wake' })
   }
   const listen = (key: string) => onBroadcast(key, onAccepted, closing.signal)
   channel().then(listen, () => {}) // Without a channel no broadcast arrives.
   try {
-    let reported: Watched | null = null
+    let reported: Shown<T> | null = null
     apply({ kind: 'tick' })
     onStart?.(() => {
       if (!closing.signal.aborted) apply({ kind: 'refetch' })
@@ -84,7 +96,9 @@ export async function* watchName(
       signal?.throwIfAborted()
       if (fatal !== null) throw fatal
       const seen = view(state, now(), limits)
-      if (seen !== null && !isSame(seen, reported)) {
+      // A first request of an offline device may still reach nodes on it.
+      const isFirst = reported === null && state.decided === null && state.failure === null
+      if (seen.kind !== 'pending' && !isFirst && !isSame(seen, reported)) {
         reported = seen
         yield seen
         apply({ kind: 'tick' }) // The consumer has taken time.

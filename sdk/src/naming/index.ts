@@ -28,3 +28,4 @@ export type {
   ResolverFailure,
   Unresolved,
 } from './results.ts'
+export type { ResolverWatchOptions } from './watch-resolution.ts'

@@ -3,8 +3,9 @@
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { NetworkName } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
-import type { Basis, LookupOutcome, NameChange, NameEntry, Names } from '../names/lookup-types.ts'
+import type { Basis, LookupOutcome, NameChange, NameEntry } from '../names/lookup-types.ts'
 import { isName, normalizeName } from '../names/name-rules.ts'
+import type { Names } from '../names/names-type.ts'
 import { assertOptions, isArray, isText } from '../platform/options.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
 import type { SpliceOutcome } from '../splice/splice-outcome.ts'
@@ -13,7 +14,7 @@ import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 export type ResolverRead = {
   readonly network: NetworkName
   readonly timeoutMs: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The answer of a resolver about one name. */
@@ -23,6 +24,8 @@ export type ResolverAnswer = {
   readonly party: string
   readonly displayName: string
   readonly validUntil: string | null
+  /** Record time of the state that was read. Default null: its age counts from arrival. */
+  readonly recordTime?: string | null
   /** Whether the entry has ended by a time that the resolver has proven, whatever the clock of this device shows. */
   readonly isExpired?: boolean
   /** As in `AnswerFacts`. Default null. */
@@ -40,14 +43,18 @@ export interface PartyResolver {
   /** Whether an unqualified text can be a name of the system. */
   accepts(name: string): boolean
   /**
-   * `found: null`: the naming system does not have the name.
+   * `found: null`: the naming system does not have the name. `recordTime`: as in `ResolverAnswer`, also without one.
    *
    * @throws {QuorumscanError} Without an answer, and INVALID_NAME.
    */
   resolve(
     name: string,
     read: ResolverRead,
-  ): Promise<{ readonly basis: Basis; readonly found: ResolverAnswer | null }>
+  ): Promise<{
+    readonly basis: Basis
+    readonly found: ResolverAnswer | null
+    readonly recordTime?: string | null
+  }>
   /** Names of a party, each of which leads back to the party. Throws as `resolve`. */
   reverse(
     party: string,
@@ -98,12 +105,14 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
     async resolve(name, read) {
       const outcome = await names.lookup(name, read)
       if (!('basis' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
-      const { entry, receipt } = outcome
+      const { entry, receipt, recordTime } = outcome
       const changed = 'changed' in outcome ? outcome.changed : null
       return {
         basis: outcome.basis,
+        recordTime,
         found: entry && {
           ...toAnswer(entry),
+          recordTime,
           isExpired: outcome.kind === 'expired',
           clockSkewMs: outcome.clockSkewMs,
           changed,
@@ -117,8 +126,8 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       if (outcome.kind === 'invalid') throw outcome.error
       if (!('basis' in outcome)) throw noAnswer(party, outcome.kind, outcome)
       if (outcome.entry === null || outcome.kind === 'expired') return []
-      const { entry, changed, basis, clockSkewMs } = outcome
-      return [{ ...toAnswer(entry), changed, basis, clockSkewMs }]
+      const { entry, changed, basis, clockSkewMs, recordTime } = outcome
+      return [{ ...toAnswer(entry), changed, basis, clockSkewMs, recordTime }]
     },
     acceptChange: (name, party) => names.acceptChange(name, party),
   }
@@ -130,16 +139,22 @@ function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
     basis: 'votes',
     accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
     async resolve(name, read) {
-      const outcome = await names.lookup(complete(name), read)
-      if (outcome.kind !== 'agreed' && outcome.kind !== 'agreed-absent')
-        throw noAnswer(name, outcome.kind, outcome)
-      return { basis: 'votes', found: outcome.value && toAnswer(outcome.value) }
+      const outcome = agreed(name, await names.lookup(complete(name), read))
+      return { basis: outcome.basis, found: outcome.value && toAnswer(outcome.value) }
     },
     async reverse(party, read) {
       const entry = await names.reverse(party, read)
-      return entry === null ? [] : [{ ...toAnswer(entry), basis: 'votes' }]
+      // Only outcomes have a basis.
+      if (entry === null) return []
+      const { value, basis } = agreed(party, await names.lookup(entry.name, read))
+      return value?.party === party ? [{ ...toAnswer(value), basis }] : []
     },
   }
+}
+
+function agreed(what: string, outcome: SpliceOutcome<NameEntry>) {
+  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
+  throw noAnswer(what, outcome.kind, outcome)
 }
 
 function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {

@@ -10,6 +10,7 @@
 import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
+import type { Shown } from '../names/shown.ts'
 import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
@@ -32,6 +33,7 @@ import {
   STRENGTHS,
   type Unresolved,
 } from './results.ts'
+import type { ResolverWatchOptions } from './watch-resolution.ts'
 
 /** Options of `createResolver`: the network, its naming systems, and how well an answer must be checked. */
 export type ResolverOptions = {
@@ -50,7 +52,7 @@ export type ResolverOptions = {
 export type ResolveCall = {
   readonly timeoutMs?: number
   /** Ends the call: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Resolves what users type, and finds names of parties. */
@@ -69,6 +71,15 @@ export interface Resolver {
     },
   ): Promise<Resolution>
   /**
+   * Yields what is known of a typed text: the first answer or failure, and then each change, as `names.watch`. The end of an
+   * entry is reported at its time, a dispute and an acceptance in another tab at once, a change of owner within `pollMs`.
+   *
+   * @throws {QuorumscanError} INVALID_NAME, INVALID_PARTY, CLOSED.
+   */
+  watch(typed: string, options?: ResolverWatchOptions): AsyncIterableIterator<Shown<Candidate>>
+  /** Accepts `party` as the owner of a typed name for good. If another change came meanwhile, nothing is accepted. */
+  acceptChange(typed: string, party: string): Promise<void>
+  /**
    * Names of a party, each of which leads back to the party and is checked as `minBasis` demands, in the order of the
    * resolvers; [] if none exists.
    *
@@ -77,6 +88,9 @@ export interface Resolver {
   reverse(party: string, call?: ResolveCall): Promise<readonly Resolved[]>
 }
 
+/** What supports an answer, also that there is no such name. */
+type Support = { readonly basis: Basis; readonly recordTime?: string | null }
+
 /** What one naming system has for a name, after all its resolvers answered. */
 type Finding = {
   /** `claimed`: every answer is weaker than `minBasis`. */
@@ -84,6 +98,8 @@ type Finding = {
   readonly candidates: readonly Candidate[]
   /** Whether an answer that counts has ended. */
   readonly isOver: boolean
+  /** The answers that count. */
+  readonly counted: readonly Support[]
   /** Failures of resolvers whose answers would not count. */
   readonly failed?: readonly ResolverFailure[]
 }
@@ -124,10 +140,10 @@ export function createResolver(options: ResolverOptions): Resolver {
     basis: Basis,
     answer: ResolverAnswer,
   ): Promise<Candidate> => {
-    const { name, isExpired: _, clockSkewMs = null, ...facts } = answer
+    const { name, isExpired: _, clockSkewMs = null, recordTime = null, ...facts } = answer
     const fqpn = formatFqpn({ network, resolver, name })
     const displayName = await shownNameOf(answer)
-    return { ...facts, clockSkewMs, displayName, fqpn, resolver, basis }
+    return { ...facts, clockSkewMs, recordTime, displayName, fqpn, resolver, basis }
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
@@ -160,14 +176,19 @@ export function createResolver(options: ResolverOptions): Resolver {
     const counted = answers.filter(isCounted)
     const isOver = counted.some(({ found }) => found !== null && isEnded(found))
     const parties = new Set(counted.map(({ found }) => found?.party ?? null))
-    if (parties.size > 1) return { kind: 'disputed', candidates, isOver }
+    if (parties.size > 1) return { kind: 'disputed', candidates, isOver, counted }
     if (parties.size === 1)
-      return { kind: parties.has(null) ? 'absent' : 'found', candidates, isOver }
-    if (among.some(isCounted)) return { kind: 'failed', candidates, isOver }
-    return { kind: 'claimed', candidates, isOver, failed }
+      return { kind: parties.has(null) ? 'absent' : 'found', candidates, isOver, counted }
+    if (among.some(isCounted)) return { kind: 'failed', candidates, isOver, counted }
+    return { kind: 'claimed', candidates, isOver, counted, failed }
   }
 
-  const resolve: Resolver['resolve'] = async (typed, call = {}) => {
+  /** @param support - Gets the answers that the outcome rests on. */
+  const resolveWith = async (
+    typed: string,
+    call: NonNullable<Parameters<Resolver['resolve']>[1]>,
+    support: Support[],
+  ): Promise<Resolution> => {
     const read = readOf(call)
     const input = inputOf(typed, network)
     if (input instanceof Error) return unresolved('invalid', { error: input })
@@ -187,6 +208,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     const systems = ids.map((id) => among.filter((one) => one.id === id))
     const findings = await Promise.all(systems.map((one) => find(one, input.name, read, failures)))
     const candidates = findings.flatMap((finding) => finding.candidates)
+    support.push(...findings.flatMap(({ counted }) => counted))
     const ending = (kind: Unresolved['kind']) => unresolved(kind, { candidates, failures })
     const usable = candidates.filter(isCounted)
     const invalid = failures.find(({ error }) => error.code === 'INVALID_NAME')
@@ -215,8 +237,24 @@ export function createResolver(options: ResolverOptions): Resolver {
     return { ...best, kind: 'found' }
   }
 
+  const resolve: Resolver['resolve'] = (typed, call = {}) => resolveWith(typed, call, [])
+
   return {
     resolve,
+    async *watch(typed, watched = {}) {
+      const { watchResolution } = await loadPart(() => import('./watch-resolution.ts'))
+      yield* watchResolution({
+        ...watched,
+        clock,
+        async read(signal) {
+          const support: Support[] = []
+          return { resolution: await resolveWith(typed, { signal }, support), support }
+        },
+      })
+    },
+    acceptChange: async (typed, party) => {
+      await resolve(typed, { acceptChange: (now) => now.party === party })
+    },
     async reverse(typed, call = {}) {
       const party = parseParty(typed)
       const read = readOf(call)
@@ -289,6 +327,7 @@ function ofParty(party: string, network: NetworkName): Resolved {
     resolver: PARTY_ID,
     basis: 'proof',
     validUntil: null,
+    recordTime: null,
     clockSkewMs: null,
     changed: null,
     receipt: null,

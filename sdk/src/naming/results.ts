@@ -3,7 +3,7 @@ import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 
-export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'votes', 'proof']
+export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'trusted', 'votes', 'proof']
 
 /** Whether an answer on this basis is at least as strong as `least`. No answer is, if that is no basis. */
 export function isAtLeast(basis: Basis, least: Basis): boolean {
@@ -26,6 +26,8 @@ export type Candidate = {
   readonly basis: Basis
   /** ISO-8601. From then on the name has to be resolved again. null: no end. */
   readonly validUntil: string | null
+  /** Record time of the state that was read; null: the naming system has none. */
+  readonly recordTime: string | null
   /** Not null: the clock of this device is wrong, and lags proven time by so many ms. */
   readonly clockSkewMs: number | null
   /** Not null: the name belonged to another party when it was last accepted on this device. */

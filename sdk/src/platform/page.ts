@@ -64,3 +64,12 @@ export function onBroadcast(
   ;(channel as { unref?(): void }).unref?.()
   signal.addEventListener('abort', () => channel.close(), { once: true })
 }
+
+/** The channel of accepted changes of owner, whichever their network and store. */
+export const ACCEPTED = 'quorumscan:accepted'
+
+/** @param key - Of the network in the store. */
+export function announceAccepted(key: string, name: string): void {
+  broadcast(key, name)
+  broadcast(ACCEPTED, name)
+}

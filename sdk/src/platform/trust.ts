@@ -5,17 +5,17 @@ import { invalidArgument } from '../errors.ts'
 /**
  * The rule of the option.
  *
- * @param network.nodes - The members of the network.
+ * @param nodes - The members of the network. Default: they are not known yet.
  * @throws {QuorumscanError} INVALID_ARGUMENT, with what is invalid.
  */
 export function checkTrust(
   trust: TrustList,
-  { nodes }: { readonly nodes: readonly { readonly name: string }[] },
+  nodes?: readonly { readonly name: string }[],
 ): TrustRule {
   try {
     return trustRule(
       trust,
-      nodes.map(({ name }) => name),
+      nodes?.map(({ name }) => name),
     )
   } catch (cause) {
     throw invalidArgument(`\`trust\`: ${(cause as Error).message}.`, cause)

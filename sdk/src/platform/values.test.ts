@@ -3,9 +3,11 @@ import { expect, it } from 'vitest'
 import {
   addAmounts,
   compareAmounts,
+  formatAmount,
   fromDate,
   isContractId,
   isParty,
+  parseAmount,
   parseContractId,
   parseParty,
   shortParty,
@@ -34,6 +36,22 @@ it('amounts are compared as numbers, with any zeros', () => {
   expect(compareAmounts('1.50', '1.5000000000')).toBe(0)
   expect(compareAmounts('0.0000000002', '0.0000000001')).toBe(1)
   expect(['10', '-1', '2'].sort(compareAmounts)).toEqual(['-1', '2', '10'])
+})
+
+it('typed amounts are read, and refused with a sentence', () => {
+  expect(parseAmount(' 1.5 ')).toBe('1.5000000000')
+  expect(parseAmount('007')).toBe('7.0000000000')
+  expect(() => parseAmount('1,5')).toThrow('Write the amount with a point: 1.5.')
+  for (const zero of ['0', '0.0', '-1'])
+    expect(() => parseAmount(zero)).toThrow('greater than zero')
+  for (const wrong of ['', 'ten', '1e3', '0.00000000001', undefined as never])
+    expect(() => parseAmount(wrong), String(wrong)).toThrow(refused)
+})
+
+it('amounts are shown without the zeros at their end', () => {
+  expect(['2.5000000000', '10.0000000000', '100', '0.0', '-1.50'].map(formatAmount)).toEqual([
+    ...['2.5', '10', '100', '0', '-1.5'],
+  ])
 })
 
 it('times and dates are converted', () => {

@@ -27,6 +27,31 @@ export function compareAmounts(a: string, b: string): number {
   return left < right ? -1 : Number(left > right)
 }
 
+/**
+ * A typed amount, of coin or of USD, in the form of the ledger: trimmed, and greater than zero.
+ *
+ * @example parseAmount(' 1.5 ') // '1.5000000000'
+ * @throws {QuorumscanError} INVALID_ARGUMENT, with a sentence to show.
+ */
+export function parseAmount(typed: string): string {
+  const text = String(typed).trim()
+  if (/^[0-9]+,[0-9]*$/.test(text))
+    throw invalidArgument(`Write the amount with a point: ${text.replace(',', '.')}.`)
+  const amount = addAmounts(text)
+  if (compareAmounts(amount, '0') > 0) return amount
+  throw invalidArgument('An amount must be greater than zero.')
+}
+
+/**
+ * An amount for a person, without the zeros at its end.
+ *
+ * @example formatAmount('2.5000000000') // '2.5'
+ * @throws {QuorumscanError} INVALID_ARGUMENT.
+ */
+export function formatAmount(amount: string): string {
+  return addAmounts(amount).replace(/\.?0+$/, '')
+}
+
 function unitsOf(amount: string): bigint {
   const [, sign, whole = '', fraction = ''] = AMOUNT.exec(String(amount)) ?? []
   // Zeros in front and at the end do not change the value.

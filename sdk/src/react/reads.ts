@@ -10,10 +10,23 @@ import {
   useReducer,
   useState,
 } from 'react'
-import { invalidArgument, type QuorumscanError } from '../errors.ts'
-import type { LookupOptions, Names } from '../names/lookup-types.ts'
+import { invalidArgument } from '../errors.ts'
+import type { LookupOptions } from '../names/lookup-types.ts'
+import type { Names } from '../names/names-type.ts'
+import type { Shown } from '../names/shown.ts'
+import {
+  type Limits,
+  nextTickMs,
+  nothingKnown,
+  type Reading,
+  step,
+  view,
+  type WatchState,
+} from '../names/watch-state.ts'
 import { asError } from '../naming/party-resolver.ts'
 import { systemClock } from '../platform/clock.ts'
+import { deviceState } from '../platform/page.ts'
+import { KEY, numberOf } from '../wallet/queries.ts'
 
 /** Options of a query, as in TanStack Query. */
 export type QueryOptions<Answer = unknown, Data = Answer> = {
@@ -32,20 +45,13 @@ export type ReadOptions = Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
 }
 
 /** What is known from a read. */
-type Read<Answer, Data> = {
-  /** undefined: there is no recent answer. */
-  readonly answer: Answer | undefined
-  /** Of `select`. */
+type Read<Value, Data> = {
+  readonly shown: Shown<Value>
+  /** Of `select`; undefined unless the value is proven or changed. */
   readonly data: Data | undefined
-  /** null: there is a recent answer. With `unverified` there is an error. */
-  readonly state: 'idle' | 'checking' | 'unverified' | null
-  /** Of the last read. */
-  readonly error: QuorumscanError | null
   refetch(): void
 }
 
-/** The first part of all keys in the cache. */
-export const KEY = 'quorumscan'
 const MAX_AGE_MS = 60_000 // D-39.
 /** The pause in typing after which a text is read. */
 const TYPING_PAUSE_MS = 300
@@ -57,10 +63,6 @@ const POLL_MS_MAX = 15_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 const NamesContext = createContext<Names | null>(null)
-/** A number for each source, so that two networks in one page do not share answers. */
-const numbers = new WeakMap<object, number>()
-/** Differs from the numbers of earlier loads of the page, whose cache may have been stored. */
-let count = systemClock.nowMicros()
 
 /** Provides `names` of `createScan` or `createValidator` to the hooks. */
 export function NamesProvider(props: {
@@ -91,31 +93,27 @@ export function useSettled(text: string): string {
 
 /**
  * A read on TanStack Query, repeated while it is shown and the page is visible, less often while it fails. It also runs
- * if the device reports to be offline, since the nodes may be on it. A failure ends the last answer once that is too old,
- * and a dispute at once.
+ * if the device reports to be offline, since the nodes may be on it. Whether an answer is recent is decided as in a watch.
  *
  * @param key - Kind and subject of the read, and what else distinguishes it.
  */
-export function useRead<Answer, Data>(
+export function useRead<Value, Data>(
   source: object,
   key: readonly unknown[],
-  read: (signal: AbortSignal) => Promise<Answer>,
+  read: (signal: AbortSignal) => Promise<Reading<Value>>,
   options: {
     readonly isOn: boolean
     readonly maxAgeMs?: number
     readonly pollMs?: number
-    readonly query?: QueryOptions<Answer, Data> | undefined
+    readonly query?: QueryOptions<Value | null, Data> | undefined
   },
-): Read<Answer, Data> {
+): Read<Value, Data> {
   const { maxAgeMs = MAX_AGE_MS, pollMs = maxAgeMs / POLLS_PER_AGE, query: asked = {} } = options
   const { enabled = true, staleTime = maxAgeMs, select } = asked
   const isOn = options.isOn && enabled
-  const number = numbers.get(source) ?? ++count
-  numbers.set(source, number)
   const query = useQuery({
-    queryKey: [KEY, number, ...key],
+    queryKey: [KEY, numberOf(source), ...key],
     queryFn: ({ signal }) => read(signal),
-    select: (answer: Answer) => ({ answer, data: select ? select(answer) : (answer as never) }),
     enabled: isOn,
     staleTime: Math.min(staleTime, maxAgeMs),
     refetchInterval: ({ state: { status, errorUpdateCount } }) =>
@@ -123,38 +121,47 @@ export function useRead<Answer, Data>(
         ? pollMs
         : Math.max(pollMs, Math.min(pollMs * 2 ** errorUpdateCount, POLL_MS_MAX)),
     refetchOnWindowFocus: 'always',
+    refetchOnReconnect: 'always',
     networkMode: 'always',
     retry: false,
   })
-  const error = query.error === null ? null : asError(query.error)
-  const isOld = useIsOld(query.dataUpdatedAt, maxAgeMs)
-  const shown = !isOn || isOld || error?.code === 'CONSENSUS_DISPUTED' ? undefined : query.data
-  const open = error === null ? 'checking' : 'unverified'
-  return {
-    answer: shown?.answer,
-    data: shown?.data,
-    state: !isOn ? 'idle' : shown === undefined ? open : null,
-    error: isOn ? error : null,
-    refetch: () => void query.refetch(),
-  }
+  const state = useStateOf(query.data, query.error)
+  const shown = useShownNow(isOn ? state : null, { maxAgeMs, pollMs })
+  const isAnswer = shown.kind === 'proven' || shown.kind === 'changed'
+  const value = isAnswer ? shown.value : null
+  const data = isAnswer ? (select ? select(value) : (value as never)) : undefined
+  return { shown, data, refetch: () => void query.refetch() }
 }
 
-/**
- * Whether an answer is too old to be shown, whoever reads again meanwhile. Its age is the longer one of both clocks: the
- * wall clock may be set back, and the monotonic one may stop while the device sleeps, and counts from the first render.
- *
- * @param updatedAtMs - When it came, by the wall clock.
- */
-function useIsOld(updatedAtMs: number, maxAgeMs: number): boolean {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: Another time is another answer.
-  const seenAtMs = useMemo(() => systemClock.monotonicMs(), [updatedAtMs])
-  const wallAgeMs = systemClock.nowMicros() / 1000 - updatedAtMs
-  const leftMs = maxAgeMs - Math.max(wallAgeMs, systemClock.monotonicMs() - seenAtMs)
+/** The state of a watch that a query is in; null: no answer yet. */
+function useStateOf<Value>(reading: Reading<Value> | undefined, thrown: Error | null) {
+  return useMemo(() => {
+    if (reading === undefined && thrown === null) return null
+    const asked = { limits: { maxAgeMs: 0, pollMs: 0 }, now: deviceNow() }
+    let state = nothingKnown<Value>()
+    if (reading !== undefined) state = step(state, { kind: 'answered', reading }, asked).state
+    if (thrown !== null)
+      state = step(state, { kind: 'failed', error: asError(thrown) }, asked).state
+    return state
+  }, [reading, thrown])
+}
+
+/** What is known now. Renders again when that changes by time alone. */
+function useShownNow<Value>(state: WatchState<Value> | null, limits: Limits): Shown<Value> {
   const [, render] = useReducer((count: number) => count + 1, 0)
+  const now = deviceNow()
+  const leftMs = state === null ? 0 : nextTickMs({ ...state, isAsking: true }, now, limits) - now.ms
   useEffect(() => {
     if (!(leftMs > 0 && leftMs < TIMER_MS_MAX)) return
     const timer = setTimeout(render, Math.ceil(leftMs))
     return () => clearTimeout(timer)
   })
-  return leftMs <= 0
+  return state === null ? PENDING : view(state, now, limits)
+}
+
+const PENDING = { kind: 'pending' } as const
+
+function deviceNow() {
+  const ms = systemClock.nowMicros() / 1000
+  return { ...deviceState(), ms, monotonicMs: systemClock.monotonicMs() }
 }

@@ -5,17 +5,13 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useCallback, useRef } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import type { PaymentState, QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'
-import type {
-  PaymentResult,
-  Payments,
-  TransferInput,
-  UnfinishedPayment,
-} from '../wallet/payments.ts'
+import type { PaymentProgress, PaymentResult } from '../wallet/payment-result.ts'
+import type { Payments, TransferInput, UnfinishedPayment } from '../wallet/payments.ts'
+import { KEY } from '../wallet/queries.ts'
 import type { TransferResult } from '../wallet/wallet.ts'
-import { KEY } from './reads.ts'
 
 /** Options of `useTransfer`. */
 export type UseTransferOptions = {
@@ -32,9 +28,11 @@ export type UseTransferResult = UseMutationResult<
   QuorumscanError,
   TransferWork
 > & {
+  /** What the call has completed so far, in order. Empty before a call, and after `reset`. */
+  readonly steps: readonly PaymentProgress[]
   /** null before a call. While it is `unknown`, the ledger is read every few seconds, and nothing is sent. */
   readonly result: PaymentResult<TransferResult> | null
-  /** As of `useRegister`: null before a call, and while it runs. */
+  /** The state of the coin, as of `useRegister`; null before the first step. */
   readonly payment: PaymentState | null
   /** What a closed session, another tab or this one left. `mutate` settles one of them. */
   readonly unfinished: readonly UnfinishedPayment[]
@@ -45,10 +43,11 @@ export type UseTransferResult = UseMutationResult<
 /** Between two reads of the ledger, and of the store. */
 const READ_MS = 5_000
 
-const PAYMENTS = { done: 'paid', refused: 'not-paid', unknown: 'unknown' } as const
+/** What is known of the coin once a step is completed. */
+const PAYMENTS = { stored: 'not-paid', sent: 'unknown', done: 'paid' } as const
 
 /**
- * Sends coin: `mutate({ receiver, amount })` pays at most once. Offline it fails at once, and nothing is sent later
+ * Sends coin: `mutate({ receiver, coin })` pays at most once. Offline it fails at once, and nothing is sent later
  * without a call. Calls run one after the other.
  *
  * @example
@@ -57,15 +56,18 @@ const PAYMENTS = { done: 'paid', refused: 'not-paid', unknown: 'unknown' } as co
 export function useTransfer({ payments }: UseTransferOptions): UseTransferResult {
   const client = useQueryClient()
   const running = useRef<AbortController | null>(null)
+  const [steps, setSteps] = useState<readonly PaymentProgress[]>([])
   const mutation = useMutation<PaymentResult<TransferResult>, QuorumscanError, TransferWork>({
     async mutationFn(work) {
       const controller = new AbortController()
       running.current = controller
       const { signal } = controller
+      setSteps([])
+      const onProgress = (step: PaymentProgress) => setSteps((before) => [...before, step])
       try {
-        if (!('settle' in work)) return await payments.transfer(work, { signal })
+        if (!('settle' in work)) return await payments.transfer(work, { signal, onProgress })
         // The kind of the payment decides on the type of the result.
-        return (await work.settle({ signal })) as PaymentResult<TransferResult>
+        return (await work.settle({ signal, onProgress })) as PaymentResult<TransferResult>
       } catch (error) {
         throw asError(error)
       }
@@ -97,6 +99,9 @@ export function useTransfer({ payments }: UseTransferOptions): UseTransferResult
   const result = isLater ? later : made
   const cancel = useCallback(() => running.current?.abort(), [])
   const unfinished = mutation.isPending ? [] : (listed ?? [])
-  const payment = result === null ? null : PAYMENTS[result.kind]
-  return { ...mutation, result, payment, unfinished, cancel }
+  const ofCall = mutation.isIdle ? [] : steps
+  const last = ofCall.at(-1)
+  const known = mutation.error?.payment ?? (last === undefined ? null : PAYMENTS[last.step])
+  const settled = result?.kind === 'done' ? 'paid' : (result?.error.payment ?? known)
+  return { ...mutation, steps: ofCall, result, payment: settled, unfinished, cancel }
 }

@@ -4,11 +4,12 @@ import { useState } from 'react'
 import { invalidArgument, type PaymentState, type QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'
 import type { OwnNames } from '../validator-options.ts'
+import { KEY } from '../wallet/queries.ts'
 import type { RegisterInput, Registration } from '../wallet/registration.ts'
 import type { RegisterProgress } from '../wallet/registration-steps.ts'
 import type { Renewal, RenewOptions } from '../wallet/renewal.ts'
 import type { AtOffset } from '../wallet/wallet.ts'
-import { KEY, useSource } from './reads.ts'
+import { useSource } from './reads.ts'
 
 /** What TanStack Query returns of a mutation, and in addition its steps. */
 export type UseWriteResult<Done, Input, Step> = UseMutationResult<Done, QuorumscanError, Input> & {

@@ -23,7 +23,7 @@ import {
   type VoteVerdict,
   votesNeeded,
 } from './splice-decider.ts'
-import type { SpliceAnswers, SpliceOutcome } from './splice-outcome.ts'
+import type { SpliceAnswers, SpliceOutcome, SpliceParticipation } from './splice-outcome.ts'
 
 /** A read of the Scan API. */
 export type Question<T extends JsonValue> = {
@@ -66,6 +66,8 @@ export type MemberList = {
   /** f of them. */
   readonly faultyMax: number
   readonly trust: TrustRule | null
+  /** `trusted`: one scan alone names those that vote, or is the only one. */
+  readonly basis: SpliceParticipation['basis']
   /** Super-validators with an address. */
   readonly voters: readonly MemberScans[]
 }
@@ -97,7 +99,7 @@ export async function readByVotes<T extends JsonValue>(
 ): Promise<SpliceOutcome<T>> {
   const { clock, threshold, endsAtMs, signal } = context
   signal.throwIfAborted()
-  const needed = votesNeeded(threshold, list.nodeCount, list.faultyMax)
+  const needed = votesNeeded(threshold, list.nodeCount, list.trust)
   const state = createVoteState(list.voters, needed)
   const over = new AbortController()
   let forget = () => {}
@@ -198,9 +200,9 @@ function failed(reason: string, retryAfterMs: number | null = null): ParsedReply
 function outcomeOf<T>(
   verdict: VoteVerdict,
   { voters, needed }: VoteState,
-  { nodeCount, faultyMax, trust }: MemberList,
+  { nodeCount, faultyMax, trust, basis }: MemberList,
 ): SpliceOutcome<T> {
-  const base = { needed, nodeCount, faultyMax, trust, basis: 'votes' } as const
+  const base = { needed, nodeCount, faultyMax, trust, basis }
   switch (verdict.kind) {
     case 'agreed': {
       const voted = voters.filter(({ answer }) => answer !== null)

@@ -17,7 +17,7 @@ const mutation = (mistake: string, text: string, by: string): Mutation => ({
   ...{ mistake, file: DECIDER, text, by },
 })
 const IS_ENOUGH =
-  'if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes'
+  'if (Number.isInteger(votes) && votes >= least && votes <= nodeCount) return votes'
 const WITH_ANSWER = 'voters.filter((voter) => voter.answer === answer)'
 const TWICE = 'voters.flatMap((voter) => (voter.answer === answer ? [voter, voter] : []))'
 const FAILURE = 'voter.failure = failure'
@@ -26,9 +26,10 @@ const MUTANTS: readonly Mutation[] = [
   mutation('f equal answers decide', IS_ENOUGH, 'return Math.max(1, votes - 1)'),
   mutation(
     'n is the number of reachable scans',
-    'faultyMax = maxFaulty(nodeCount)',
-    'faultyMax = 0',
+    'trust === null ? maxFaulty(nodeCount)',
+    'trust === null ? 0',
   ),
+  mutation('the first of two or three decides', 'nodeCount < 4 ?', 'nodeCount < 2 ?'),
   mutation('the first answer wins', WITH_ANSWER, 'voters.filter(({ answer }) => answer !== null)'),
   mutation('a super-validator counts for each of its URLs', WITH_ANSWER, TWICE),
   mutation('failures reach consensus', FAILURE, `${FAILURE}\n  voter.answer = 'null'`),
@@ -173,7 +174,8 @@ function broken({ nodes, isLiar, isStrong }: World, decider: Decider): string | 
     decider.votesNeeded(threshold, nodeCount),
     decider,
   )
-  const needed = (isStrong ? 2 : 1) * maxFaulty(nodeCount) + 1
+  const majority = nodeCount < 4 ? Math.floor(nodeCount / 2) + 1 : 0
+  const needed = Math.max((isStrong ? 2 : 1) * maxFaulty(nodeCount) + 1, majority)
   const sayers = (answer: string) =>
     new Set(said.filter((one) => one.answer === answer).map(({ node }) => node))
   if (endedMs > DEADLINE_MS) return 'a read ends in time'
@@ -284,6 +286,15 @@ describe('a read', () => {
     expect(correct.votesNeeded('f+1', 13)).toBe(5)
     expect(correct.votesNeeded('2f+1', 13)).toBe(9)
     expect(correct.votesNeeded(13, 13)).toBe(13)
+    for (const [count, votes] of [
+      [1, 1],
+      [2, 2],
+      [3, 2],
+      [4, 2],
+    ] as const) {
+      expect(correct.votesNeeded('f+1', count)).toBe(votes)
+      expect(() => correct.votesNeeded(votes - 1, count)).toThrow(`from ${votes} to ${count}`)
+    }
     for (const threshold of [4, 14, 5.5, Number.NaN])
       expect(() => correct.votesNeeded(threshold, 13)).toThrow('from 5 to 13')
   })

@@ -8,13 +8,13 @@
  *
  * It has its own driver, because that of `@quorumscan/reader` would take the bundle over its limit.
  */
-import { maxFaulty } from '@quorumscan/verifier'
+import { maxFaulty, type TrustRule } from '@quorumscan/verifier'
 import { failure } from '../errors.ts'
 import type { JsonValue } from './exact-json.ts'
 
 /**
- * How many answers must be equal. `f+1`: at least one honest super-validator gave the answer. `2f+1`: more than half of
- * the honest ones did. A number: from f+1 to n.
+ * How many answers must be equal. `f+1`: at least one honest super-validator gave the answer; of two or three, a majority,
+ * since none of them may lie. `2f+1`: more than half of the honest ones did. A number: from f+1 to n.
  */
 export type SpliceThreshold = 'f+1' | '2f+1' | number
 
@@ -22,19 +22,22 @@ export type SpliceThreshold = 'f+1' | '2f+1' | number
 const FAILURES_MAX = 5
 
 /**
- * How many of n answers must be equal. Of a trust rule, f is one less than its threshold.
+ * How many of n answers must be equal: of fewer than four a majority, of a trust rule its threshold, at least.
  *
- * @throws {QuorumscanError} INVALID_QUORUM for a number outside f+1..n.
+ * @throws {QuorumscanError} INVALID_QUORUM for a number below that or above n.
  */
 export function votesNeeded(
   threshold: SpliceThreshold,
   nodeCount: number,
-  faultyMax = maxFaulty(nodeCount),
+  trust: TrustRule | null = null,
 ): number {
-  const twice = threshold === '2f+1' ? 2 * faultyMax + 1 : threshold
-  const votes = twice === 'f+1' ? faultyMax + 1 : twice
-  if (Number.isInteger(votes) && votes > faultyMax && votes <= nodeCount) return votes
-  const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
+  const faultyMax = trust === null ? maxFaulty(nodeCount) : trust.threshold - 1
+  const majority = trust === null && nodeCount < 4 ? Math.floor(nodeCount / 2) + 1 : 0
+  const least = Math.max(faultyMax + 1, majority)
+  const twice = threshold === '2f+1' ? Math.max(2 * faultyMax + 1, least) : threshold
+  const votes = twice === 'f+1' ? least : twice
+  if (Number.isInteger(votes) && votes >= least && votes <= nodeCount) return votes
+  const message = `The threshold is f+1, 2f+1 or a number from ${least} to ${nodeCount}.`
   throw failure('INVALID_QUORUM', message)
 }
 

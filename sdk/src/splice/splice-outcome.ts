@@ -13,8 +13,8 @@ export type SpliceParticipation = {
   readonly faultyMax: number
   /** The rule of the option `trust`, which was applied; null: all super-validators vote. */
   readonly trust: TrustRule | null
-  /** Who checked the answer, and how. */
-  readonly basis: 'votes'
+  /** Who checked the answer, and how. `trusted`: one scan decided alone, or one seed named the scans. */
+  readonly basis: 'votes' | 'trusted'
 }
 
 /** The answer of one or more super-validators; null: it does not exist. */

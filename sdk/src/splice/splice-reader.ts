@@ -2,7 +2,7 @@
  * What all reads share: the member list, which has the super-validators with the addresses of their scans, and a deadline
  * for each read. The list is read by votes too, once, and then refreshed.
  */
-import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
+import { isAuthenticated, machineOf, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
 import { transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -21,7 +21,7 @@ export type SpliceReadOptions = {
   /** Timeout of the whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
   /** Aborts the call, which rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export type SpliceReader = ReturnType<typeof createSpliceReader>
@@ -113,11 +113,11 @@ type Origin = {
 /** @throws {QuorumscanError} INVALID_ARGUMENT. */
 async function ruleOf(
   { trust }: Origin,
-  nodes: readonly Pick<Member, 'name'>[],
+  nodes?: readonly Pick<Member, 'name'>[],
 ): Promise<TrustRule | null> {
   if (trust === undefined) return null
   const { checkTrust } = await loadPart(() => import('../platform/trust.ts'))
-  return checkTrust(trust, { nodes })
+  return checkTrust(trust, nodes)
 }
 
 /** Whether everything is configured, so that no list is read. */
@@ -166,8 +166,12 @@ async function openMemberList(origin: Origin, context: Omit<ReadContext, 'thresh
   const names = new Set(scans.map(({ svName }) => svName))
   const nodes = scans.map(({ svName }) => ({ name: svName }))
   if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, nodes), scans)
-  const faultyMax = maxFaulty(names.size)
-  const seeds = { nodeCount: names.size, faultyMax, trust: null, voters: votersOf(scans, names) }
+  // Its members are not known yet.
+  await ruleOf(origin)
+  const voters = votersOf(scans, names)
+  const nodeCount = voters.length
+  const basis = basisOf(nodeCount)
+  const seeds = { nodeCount, faultyMax: maxFaulty(nodeCount), trust: null, basis, voters }
   return readList(await readList(seeds, origin, context), origin, context)
 }
 
@@ -189,7 +193,12 @@ async function readList(from: MemberList, origin: Origin, context: Omit<ReadCont
   ])
   const names = new Set(members.map(({ name }) => name))
   // A member that leaves the network later has no vote.
-  return listOf(names, origin, from.trust ?? (await ruleOf(origin, members)), scans)
+  const list = listOf(names, origin, from.trust ?? (await ruleOf(origin, members)), scans)
+  return from.basis === 'trusted' ? { ...list, basis: from.basis } : list
+}
+
+function basisOf(nodeCount: number): MemberList['basis'] {
+  return nodeCount === 1 ? 'trusted' : 'votes'
 }
 
 /** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */
@@ -216,7 +225,8 @@ function listOf(
   const nodeCount = trust?.members.length ?? Math.max(names.size, svCount ?? 0)
   const faultyMax = trust === null ? maxFaulty(nodeCount) : trust.threshold - 1
   const neededCount = trust?.threshold ?? 2 * faultyMax + 1
-  if (voters.length >= neededCount) return { nodeCount, faultyMax, trust, voters }
+  if (voters.length >= neededCount)
+    return { nodeCount, faultyMax, trust, basis: basisOf(nodeCount), voters }
   const message = `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`
   throw transient('NOT_ENOUGH_NODES', message)
 }
@@ -239,8 +249,10 @@ function votersOf(scans: readonly SpliceScanAddress[], names: ReadonlySet<string
   const taken = new Set<string>()
   for (const { svName, publicUrl } of scans) {
     const url = parseScanUrl(publicUrl, true)
-    if (url === undefined || taken.has(url) || !names.has(svName)) continue
-    taken.add(url)
+    if (url === undefined || !names.has(svName)) continue
+    const address = `${machineOf(url)} ${new URL(url).port}${new URL(url).pathname}`
+    if (taken.has(address)) continue
+    taken.add(address)
     urlsByName.set(svName, [...(urlsByName.get(svName) ?? []), url])
   }
   return [...urlsByName].map(([svName, urls]) => ({ svName, urls }))

@@ -374,6 +374,63 @@ describe('the set of scans', () => {
     expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.arrayContaining(NAMES) })
   })
 
+  it('counts one machine once among seeds, however its address is written', async ({ scans }) => {
+    const own = scans.urls[0] as string
+    const { port } = new URL(own)
+    const spellings = [
+      ...['127.0.0.1', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '[::1]', 'LOCALHOST'],
+      ...['scan.localhost', '127.0.0.1/api/scan'],
+    ].map(
+      (host) => `http://${host.replace('/', `:${port}/`)}${host.includes('/') ? '' : `:${port}`}`,
+    )
+    const liar: ScanBehaviour = (asked, honest) => {
+      if (!asked.path.endsWith('/v0/dso')) return lies(asked, honest)
+      const dso = JSON.parse(honest.text)
+      dso.dso_rules.contract.payload.svs = [[partyOf(FIRST), { name: FIRST }]]
+      return { status: 200, text: JSON.stringify(dso) }
+    }
+    scans.behave(FIRST, liar)
+    await using seeded = createSpliceScan({ seeds: [...spellings, ...scans.urls.slice(1)] })
+    expect(await seeded.names.lookup(ALICE)).toMatchObject({
+      kind: 'agreed',
+      value: { party: PARTY },
+      nodeCount: 4,
+      basis: 'votes',
+    })
+  })
+
+  it.for([2, 3])(
+    'is that of a majority of %d seeds, whichever answers first',
+    async (count, { scans }) => {
+      const alone: ScanBehaviour = (asked, honest) => {
+        if (!asked.path.endsWith('/v0/dso')) return lies(asked, honest)
+        const dso = JSON.parse(honest.text)
+        dso.dso_rules.contract.payload.svs = [[partyOf(FIRST), { name: FIRST }]]
+        return { status: 200, text: JSON.stringify(dso) }
+      }
+      scans.behave(FIRST, alone)
+      const seeds = scans.urls.slice(0, count)
+      await using seeded = createSpliceScan({ seeds, timeoutMs: READ_MS })
+      if (count === 3) expect(await seeded.names.resolve(ALICE)).toBe(PARTY)
+      else await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({ retryable: true })
+    },
+  )
+
+  it('that one seed names is trusted, and so is the only scan', async ({ scans }) => {
+    const [first] = scans.addresses
+    if (first === undefined) throw new Error('no scan')
+    for (const options of [
+      { seeds: [first.publicUrl] },
+      { seeds: [first.publicUrl, first.publicUrl.replace('127.0.0.1', 'localhost')] },
+      { scans: [first], svCount: 1 },
+    ]) {
+      await using scan = createSpliceScan(options)
+      expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'agreed', basis: 'trusted' })
+    }
+    await using all = createSpliceScan({ seeds: scans.urls })
+    expect(await all.names.lookup(ALICE)).toMatchObject({ basis: 'votes' })
+  })
+
   it('counts a super-validator with several URLs once', async ({ scans }) => {
     scans.behave(FIRST, lies)
     const own = scans.urls[0] as string

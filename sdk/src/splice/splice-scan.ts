@@ -1,6 +1,6 @@
 /** Reads over the public Scan API of a Splice network. An answer needs equal replies of enough super-validators. */
 
-import { createFetchTransport, isAuthenticated } from '@quorumscan/reader'
+import { createFetchTransport, isAuthenticated, machineOf, urlProblem } from '@quorumscan/reader'
 import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
@@ -44,8 +44,9 @@ import {
 /** Options of `createSpliceScan`: which scans to ask, and how many must agree. */
 export type SpliceScanOptions = {
   /**
-   * Base URLs of scans of different super-validators, which list all others; https, or this machine. Of n seeds
-   * floor((n − 1) / 3) may lie. With fewer than four, each seed is trusted for the list of the others.
+   * Base URLs of scans of different super-validators, which list all others; https, or this machine. Seeds on one machine
+   * count as one. Of n seeds floor((n − 1) / 3) may lie. Of two or three, two must give the same list. One alone is trusted
+   * for it, and answers have the basis `trusted`.
    */
   readonly seeds?: readonly string[]
   /** Instead of seeds: all scans to ask, at least 2f+1 of different super-validators. */
@@ -185,7 +186,10 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
   // A seed is named by its host until the list has the name of its super-validator.
   const addresses =
     scans ??
-    seeds?.map((url) => ({ svName: URL.canParse(url) ? new URL(url).host : '', publicUrl: url })) ??
+    seeds?.map((url) => ({
+      svName: urlProblem(url) === null ? machineOf(url) : '',
+      publicUrl: url,
+    })) ??
     []
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
   for (const [index, { svName, publicUrl }] of addresses.entries()) {

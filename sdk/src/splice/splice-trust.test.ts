@@ -98,6 +98,19 @@ describe('a rule of three of seven', () => {
         createSpliceScan({ scans: addresses, trust }).names.resolve(ALICE),
         JSON.stringify(trust),
       ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(NAMES.flatMap((name) => scans.requests(name))).toEqual([])
+    for (const trust of [
+      { members: [] },
+      { members: ['A', 'A'] },
+      { members: 'A' as never },
+      { members: TRUSTED, threshold: 0 },
+      { members: TRUSTED, threshold: 4 },
+    ])
+      await expect(
+        createSpliceScan({ seeds: urls, trust }).names.resolve(ALICE),
+        JSON.stringify(trust),
+      ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(NAMES.flatMap((name) => scans.requests(name))).toEqual([])
     await using seeded = createSpliceScan({ seeds: urls, trust: { members: ['A', 'Z'] } })
     await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
       ...{ code: 'INVALID_ARGUMENT', message: expect.stringContaining('Z is not a member') },

@@ -9,6 +9,8 @@ const contractId = parseContractId(`00${'1'.repeat(64)}`)
 const expiresAt = '2099-01-01T00:00:00.000000Z'
 const shown = (name: string): FoundEntry => ({
   ...{ name, party: PARTY, url: '', description: '', contractId, expiresAt, changed: null },
+  basis: 'proof',
+  recordTime: '2026-11-22T10:00:00.000000Z',
   clockSkewMs: null,
 })
 const renewed = {

@@ -1,13 +1,15 @@
 /** What registering and renewing share: names of the user, requested entries, polls, and payment states of errors. */
 import { formatInstant } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, type PaymentState } from '../errors.ts'
+import { isQuorumscanError } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { formatOf, readPage } from '../ledger/updates.ts'
-import type { NameEntry, Names } from '../names/lookup-types.ts'
+import type { NameEntry } from '../names/lookup-types.ts'
+import type { Names } from '../names/names-type.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
@@ -85,7 +87,7 @@ export async function ownEntry(
 
 /** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
 export function isFor(contract: Contract, { name, party }: Owned): boolean {
-  const { sender, description } = Object(contract.payload['subscriptionData'])
+  const { sender, description } = recordOf(contract.payload['subscriptionData'])
   return sender === party && String(description).endsWith(`"${name}"`)
 }
 
@@ -98,16 +100,6 @@ export function isCertain(error: unknown, signal: AbortSignal | undefined): bool
 export function isConsumed(error: unknown): boolean {
   const codes: readonly unknown[] = ['CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED']
   return isQuorumscanError(error) && codes.includes(error.code)
-}
-
-/** The same error, with the state of the payment. It is not definite while that is unknown. */
-export function withPayment(error: unknown, state: PaymentState): unknown {
-  if (!isQuorumscanError(error)) return error
-  const payment = error.payment ?? state
-  const definite = error.definite && payment !== 'unknown'
-  if (payment === error.payment && definite === error.definite) return error
-  const { code, message, name: _, cause = error, ...facts } = error
-  return failure(code, message, { ...facts, definite, payment, cause })
 }
 
 /** The members of an entry that its owner chooses. */
@@ -135,8 +127,8 @@ export async function requestedDetails(
     for (const { update } of await readPage(http, range, 1)) {
       if (!('Transaction' in update)) continue
       for (const event of update.Transaction.value.events) {
-        const made = 'CreatedEvent' in event ? Object(event.CreatedEvent.createArgument) : {}
-        const { reference, url, description } = made as Readonly<Record<string, unknown>>
+        const made = 'CreatedEvent' in event ? event.CreatedEvent.createArgument : null
+        const { reference, url, description } = recordOf(made)
         if (reference === asked.requestCid && typeof url === 'string')
           return { url, description: String(description) }
       }

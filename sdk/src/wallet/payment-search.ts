@@ -1,9 +1,10 @@
 /** Finds a payment on the ledger, by its id or its offer, through the ledger interface of a validator. */
-import { isQuorumscanError } from '../errors.ts'
+import { isQuorumscanError, transient } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { PaymentKind, StoredPayment } from './payment-store.ts'
 import type { CallOptions, TransferResult } from './wallet.ts'
@@ -75,8 +76,8 @@ function isOf(payment: StoredPayment, transaction: Transaction): boolean {
     payment.kind === 'transfer' &&
     transaction.events.some((event) => {
       if (!('CreatedEvent' in event)) return false
-      const { transfer } = Object(event.CreatedEvent.createArgument)
-      return transfer?.sender === payment.party && transfer?.trackingId === trackingId
+      const transfer = recordOf(recordOf(event.CreatedEvent.createArgument)['transfer'])
+      return transfer['sender'] === payment.party && transfer['trackingId'] === trackingId
     })
   )
 }
@@ -88,34 +89,75 @@ async function searchOffer(
   signal: AbortSignal | undefined,
 ): Promise<Search> {
   const contractId = payment.path.split('/').at(-2) ?? ''
-  const updateFormat = formatOf([payment.party])
-  const { eventFormat } = updateFormat.includeTransactions ?? {}
   const end = await readLedgerEnd(http, signal)
+  const ended = await findEnd(http, { party: payment.party, contractId, signal })
+  if (ended === null) return { kind: 'none', end }
+  return ended.choice === choice
+    ? foundIn(ended.transaction)
+    : { kind: 'other', choice: ended.choice }
+}
+
+type ContractRead = {
+  readonly party: string
+  readonly contractId: string
+  readonly signal: AbortSignal | undefined
+}
+
+/** How a contract was consumed. */
+export type ContractEnd = {
+  readonly transaction: Transaction
+  readonly choice: string
+  /** Of the choice, as Daml-LF JSON. */
+  readonly result: ChoiceResult
+}
+
+/**
+ * The end of a contract; null: it is active.
+ *
+ * @throws {QuorumscanError} CONTRACT_EVENTS_NOT_FOUND if the validator has not read the log so far, or has pruned it.
+ */
+export async function findEnd(http: Http, read: ContractRead): Promise<ContractEnd | null> {
+  const { archived } = await readEvents(http, read)
+  if (archived === null) return null
+  const { offset } = archived.archivedEvent
+  const transaction = await readTransaction(http, read, offset)
+  for (const event of transaction?.events ?? []) {
+    if (!('ExercisedEvent' in event)) continue
+    const { contractId, consuming, choice, exerciseResult } = event.ExercisedEvent
+    if (contractId === read.contractId && consuming && transaction !== null)
+      return { transaction, choice, result: recordOf(exerciseResult) }
+  }
+  throw transient('CONTRACT_NOT_FOUND', `The end of contract ${read.contractId} is not shown.`)
+}
+
+/** The transaction that created a contract; null: the user does not see it. @throws {QuorumscanError} As `findEnd`. */
+export async function findCreation(http: Http, read: ContractRead): Promise<Transaction | null> {
+  const { created } = await readEvents(http, read)
+  return await readTransaction(http, read, created.createdEvent.offset)
+}
+
+async function readEvents(http: Http, { party, contractId, signal }: ContractRead) {
+  const { eventFormat } = formatOf([party]).includeTransactions ?? {}
   const path = '/v2/events/events-by-contract-id'
   const body = { contractId, eventFormat }
   const request = { method: 'POST', path, body, isSafe: true, signal } as const
-  const { archived } = await http.call(request, isJsGetEventsByContractIdResponse)
-  if (archived === null) return { kind: 'none', end }
-  const { offset } = archived.archivedEvent
-  const range = { after: offset - 1, end: offset, updateFormat, signal }
-  for (const { update } of await readPage(http, range, 1)) {
-    if (!('Transaction' in update)) continue
-    const { value } = update.Transaction
-    for (const event of value.events) {
-      if (!('ExercisedEvent' in event)) continue
-      const exercised = event.ExercisedEvent
-      if (exercised.contractId !== contractId || !exercised.consuming) continue
-      return exercised.choice === choice
-        ? foundIn(value)
-        : { kind: 'other', choice: exercised.choice }
-    }
-  }
-  return { kind: 'none', end }
+  return await http.call(request, isJsGetEventsByContractIdResponse)
+}
+
+async function readTransaction(
+  http: Http,
+  { party, signal }: ContractRead,
+  offset: number,
+): Promise<Transaction | null> {
+  const range = { after: offset - 1, end: offset, updateFormat: formatOf([party]), signal }
+  for (const { update } of await readPage(http, range, 1))
+    if ('Transaction' in update) return update.Transaction.value
+  return null
 }
 
 function foundIn(transaction: Transaction): Search {
   const first = transaction.events.find((event) => 'ExercisedEvent' in event)
-  const result: ChoiceResult = Object(first?.ExercisedEvent.exerciseResult)
+  const result = recordOf(first?.ExercisedEvent.exerciseResult)
   return { kind: 'found', transaction, result: resultOf(transaction, result) }
 }
 

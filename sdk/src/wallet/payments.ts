@@ -16,49 +16,38 @@ import {
 import { sha256 } from '@quorumscan/verifier/certified'
 import { failure, invalidArgument, isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import * as answers from '../generated/checks.ts'
-import type { Http } from '../http/http.ts'
-import type { KnownError } from '../known-errors.ts'
 import { readLedgerEnd } from '../ledger/updates.ts'
-import type { Names } from '../names/lookup-types.ts'
 import { toCamel } from '../platform/camel.ts'
-import { type Clock, microsOf, randomId } from '../platform/clock.ts'
-import { deviceState } from '../platform/page.ts'
+import { microsOf, randomId } from '../platform/clock.ts'
+import { offlineError } from '../platform/online.ts'
+import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
+import { createNamePayments } from './name-payments.ts'
+import type {
+  PaymentOptions,
+  PaymentProgress,
+  PaymentResult,
+  Settle,
+  SettleOptions,
+} from './payment-result.ts'
 import { searchPayment } from './payment-search.ts'
+import { unknownPayment, withPayment } from './payment-state.ts'
 import type { PaymentKind, PaymentStore, StoredPayment } from './payment-store.ts'
-import type { CallOptions, TransferResult, Wallet } from './wallet.ts'
-
-/** What became of a payment. */
-export type PaymentResult<T> =
-  /** It took effect, as the ledger has it. */
-  | {
-      readonly kind: 'done'
-      readonly updateId: string
-      readonly offset: number
-      /** ISO-8601 UTC. */
-      readonly recordTime: string
-      readonly result: T
-    }
-  /** It did not happen, and cannot happen any more. */
-  | { readonly kind: 'refused'; readonly error: KnownError }
-  /** It may or may not take effect. `error` is PAYMENT_UNKNOWN; its `cause` is the last failure. */
-  | { readonly kind: 'unknown'; readonly error: KnownError; readonly settle: Settle<T> }
-
-/**
- * Reads the ledger first. If that shows nothing, and the payment can still take effect, it sends the same request again,
- * which pays at most once. `send: false` only reads.
- */
-export type Settle<T> = (options?: SettleOptions) => Promise<PaymentResult<T>>
-
-/** Options of `settle`. */
-export type SettleOptions = CallOptions & { readonly send?: boolean }
+import type {
+  RegisterInput,
+  RegisterOptions,
+  Registration,
+  RegistrationParts,
+} from './registration.ts'
+import type { Renewal, RenewOptions } from './renewal.ts'
+import type { CallOptions, TransferResult } from './wallet.ts'
 
 /** A transfer of coin. */
 export type TransferInput = {
   /** A party. */
   readonly receiver: string
-  /** In coin, such as `1.5`. */
-  readonly amount: string
+  /** An amount of coin, as a decimal text such as `1.5`, greater than zero: `parseAmount` reads a typed one. */
+  readonly coin: string
   /** Until when the receiver can accept, ISO-8601 UTC: at most 30 days ahead. Default: in 24 hours. */
   readonly expiresAt?: string
   /** Transfers with the same id and content happen once, on all devices. Default: a new id. */
@@ -70,14 +59,16 @@ export type TransferInput = {
 /** A payment that a closed session left, with what was requested. */
 export type UnfinishedPayment = {
   readonly kind: PaymentKind
-  /** Command id on the ledger. */
+  /** Command id on the ledger. Of a registration or renewal, an id of the SDK. */
   readonly id: string
-  /** When it was sent first, by the clock of the device: ISO-8601 UTC. */
+  /** When it was stored, by the clock of the device: ISO-8601 UTC. */
   readonly startedAt: string
   /** Of a transfer. */
   readonly transfer: Required<TransferInput> | null
   /** Of the answer to an offer. */
   readonly contractId: ContractId | null
+  /** Of a registration or renewal. */
+  readonly name: string | null
   readonly settle: Settle<unknown>
 }
 
@@ -85,24 +76,29 @@ export type UnfinishedPayment = {
  * Payments of the token's user. Each call resolves to what became of the payment, also if the connection fails. Pass
  * `store` to `createValidator`: in memory, `unfinished` knows only this program.
  *
- * Each call throws only if nothing was sent: INVALID_ARGUMENT, LIMIT_EXCEEDED for 100 unsettled payments, an error of
- * the store, or the reason of a signal that aborted before.
+ * Each call throws only if it sent nothing: INVALID_ARGUMENT and errors of a name, LIMIT_EXCEEDED for 100 unsettled
+ * payments, STORE_UNAVAILABLE, or the reason of a signal that aborted before; and if an earlier call or another device
+ * may have paid with the caller's own id, or for the same name, the error of the first read, or NETWORK_ERROR offline.
  */
 export interface Payments {
   /** Offers coin to a party. To the user itself it moves at once. */
-  transfer(input: TransferInput, options?: CallOptions): Promise<PaymentResult<TransferResult>>
+  transfer(input: TransferInput, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
   /** Accepts an offer to the user. */
-  acceptTransfer(id: ContractId, options?: CallOptions): Promise<PaymentResult<TransferResult>>
+  acceptTransfer(id: ContractId, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
   /** Rejects an offer, and returns the coin to the sender. */
-  rejectTransfer(id: ContractId, options?: CallOptions): Promise<PaymentResult<TransferResult>>
+  rejectTransfer(id: ContractId, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
   /** Withdraws an offer of the user. */
-  withdrawTransfer(id: ContractId, options?: CallOptions): Promise<PaymentResult<TransferResult>>
-  /** Creates coin worth `usd`, in a development network. Taps with the same id happen once. Default: a new id. */
+  withdrawTransfer(id: ContractId, options?: PaymentOptions): Promise<PaymentResult<TransferResult>>
+  /** Creates coin worth `usd` (an amount of USD, as a decimal text such as `10.0`), in a development network. Taps with the same id happen once. Default: a new id. */
   tap(
     input: { readonly usd: string; readonly commandId?: string },
-    options?: CallOptions,
+    options?: PaymentOptions,
   ): Promise<PaymentResult<{ readonly contractId: ContractId }>>
-  /** Payments of the user whose result is not known, the oldest first. */
+  /** As `names.register`, which throws unless the result is `done`. */
+  register(input: RegisterInput, options?: RegisterOptions): Promise<PaymentResult<Registration>>
+  /** As `names.renew`, which throws unless the result is `done`. */
+  renew(name: string, options?: RenewOptions): Promise<PaymentResult<Renewal>>
+  /** Payments of the user whose result is not known, and which no call of this client settles now, the oldest first. */
   unfinished(options?: CallOptions): Promise<readonly UnfinishedPayment[]>
 }
 
@@ -118,15 +114,13 @@ type Request = Pick<StoredPayment, 'id' | 'kind' | 'path' | 'body' | 'lastEffect
 }
 
 /** @internal Only `createValidator` calls it. */
-export function createPayments(parts: {
-  readonly http: Http
-  readonly wallet: Pick<Wallet, 'status'>
-  readonly names: Pick<Names, 'lookup'>
-  readonly clock: Clock
-  readonly store: PaymentStore
-  /** Whether the validator is on this device, which needs no network. */
-  readonly isLocal: boolean
-}): Payments {
+export function createPayments(
+  parts: RegistrationParts & {
+    readonly store: PaymentStore
+    /** Of the validator. */
+    readonly url: string
+  },
+): Payments {
   const { http, wallet, names, clock, store } = parts
   let known = ''
   const partyOf = async (options: CallOptions): Promise<string> => {
@@ -137,34 +131,64 @@ export function createPayments(parts: {
   }
 
   const assertOnline = (): void => {
-    if (!deviceState().isOffline || parts.isLocal) return
-    throw failure('NETWORK_ERROR', 'This device is offline. Nothing is sent until you try again.', {
-      retryable: true,
-    })
+    const error = offlineError(parts.url)
+    if (error !== null) throw error
   }
 
   const refused = (error: QuorumscanError) =>
-    ({ kind: 'refused', error: error as KnownError }) as const
+    ({ kind: 'refused', error: withPayment(error, 'not-paid') }) as const
 
-  const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => {
-    const reason = cause instanceof Error ? cause.message : 'The wait was cancelled.'
-    const message = `It is not known whether the payment took effect. ${reason} To settle it is safe: the ledger is read first, and it pays at most once.`
-    const facts = { definite: false, retryable: true, payment: 'unknown', cause } as const
-    const error = failure('PAYMENT_UNKNOWN', message, facts) as KnownError
-    return { kind: 'unknown', error, settle: (options) => settle(payment, options) }
+  const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => ({
+    kind: 'unknown',
+    error: unknownPayment(cause),
+    settle: (options) => settle(payment, options),
+  })
+
+  /** Payments that calls of this client make or settle now, with how many do. */
+  const running = new Map<string, number>()
+  /** @returns Ends the mark. */
+  const markRunning = ({ party, id }: Pick<StoredPayment, 'party' | 'id'>) => {
+    const slot = `${party} ${id}`
+    running.set(slot, (running.get(slot) ?? 0) + 1)
+    return () => {
+      const rest = (running.get(slot) ?? 1) - 1
+      if (rest > 0) running.set(slot, rest)
+      else running.delete(slot)
+    }
+  }
+
+  const ofNames = createNamePayments({ ...parts, assertOnline, markRunning })
+
+  const shown = <T>(
+    result: PaymentResult<T>,
+    onProgress: (event: PaymentProgress) => void,
+    isResumed: boolean,
+  ): PaymentResult<T> => {
+    if (result.kind === 'done') onProgress({ step: 'done', isResumed })
+    return result
   }
 
   /** The result that an answer shows; null: it has no effect. */
-  const done = async <T>(payment: StoredPayment, body: unknown): Promise<PaymentResult<T>> => {
+  const done = async <T>(
+    payment: StoredPayment,
+    body: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<PaymentResult<T>> => {
     const result = toCamel(body) as Readonly<Record<string, unknown>>
-    const { updateId, offset, recordTime } = Object(result['meta'] ?? result)
-    if (typeof updateId !== 'string') return unknown(payment, new Error('It has no update id.'))
-    await forget(payment)
+    const { updateId, offset, recordTime } = recordOf(result['meta'] ?? result)
+    if (typeof updateId !== 'string' || typeof recordTime !== 'string')
+      return unknown(payment, new Error('The answer has no update id.'))
+    await forget(payment, signal)
     return { kind: 'done', updateId, offset: Number(offset), recordTime, result: result as T }
   }
 
   /** A store that fails keeps a settled payment, which settles again. */
-  const forget = (payment: StoredPayment) => store.remove(payment).catch(() => {})
+  const forget = (payment: StoredPayment, signal: AbortSignal | undefined) =>
+    store.remove(payment, signal).catch(() => {})
+
+  /** Whether no other request was sent. Then the payment is removed. */
+  const isOnly = async (payment: StoredPayment): Promise<boolean> =>
+    payment.sends === 1 && (await store.removeUnlessSent(payment)) === 'removed'
 
   /**
    * Sends the stored request. A refusal settles it if no other request was ever sent: by this store, nor, if its id is
@@ -180,21 +204,20 @@ export function createPayments(parts: {
     const request = { method: 'POST', path, body: body ?? undefined, signal, timeoutMs } as const
     const isValid = payment.kind === 'tap' ? answers.isTapAnswer : answers.isTransferAnswer
     try {
-      return await done(payment, await http.call<unknown>(request, isValid))
+      return await done(payment, await http.call<unknown>(request, isValid), signal)
     } catch (error) {
       if (!isQuorumscanError(error)) return unknown(payment, error)
       const first = error.details?.['result']
-      if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first)
+      if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first, signal)
       // A transaction with the id is on the ledger, and has other content.
       if (error.code === 'PAYMENT_DIFFERS') {
-        await forget(payment)
+        await forget(payment, signal)
         return refused(error)
       }
       try {
         const found = turn === 'answer' ? await read<T>(payment, options) : null
         if (found !== null) return found
-        if (turn !== 'repeat' && error.definite && (await store.removeOnly(payment)))
-          return refused(error)
+        if (turn !== 'repeat' && error.definite && (await isOnly(payment))) return refused(error)
       } catch {
         // The ledger or the store cannot be read: its last word is that of the request.
       }
@@ -207,26 +230,27 @@ export function createPayments(parts: {
     payment: StoredPayment,
     options: CallOptions,
   ): Promise<PaymentResult<T> | null> => {
+    const { signal } = options
     // Before the search, which must reach beyond it.
     const proven = payment.lastEffect === null ? null : await provenTime(options)
     const search = await searchPayment(http, payment, options)
     if (search.kind === 'pruned') return null
     if (search.kind === 'found') {
       const { updateId, offset, recordTime } = search.transaction
-      await forget(payment)
+      await forget(payment, signal)
       return { kind: 'done', updateId, offset, recordTime, result: search.result as T }
     }
     if (search.kind === 'other') {
-      await forget(payment)
+      await forget(payment, signal)
       const message = `The offer ended in another way: ${search.choice}.`
-      return refused(failure('CONTRACT_CONSUMED', message, { payment: 'not-paid' }))
+      return refused(failure('CONTRACT_CONSUMED', message))
     }
     const { lastEffect } = payment
     if (proven === null || lastEffect === null) return null
     if (proven.recordTime <= lastEffect || search.end < proven.offset) return null
-    await forget(payment)
+    await forget(payment, signal)
     const message = `The payment did not take effect until ${formatInstant(lastEffect)}, and cannot any more.`
-    return refused(failure('SUBMISSION_EXPIRED', message, { payment: 'not-paid' }))
+    return refused(failure('SUBMISSION_EXPIRED', message))
   }
 
   /** A record time that enough nodes signed; null if none is proven now. */
@@ -242,50 +266,68 @@ export function createPayments(parts: {
     payment: StoredPayment,
     options: SettleOptions = {},
   ): Promise<PaymentResult<T>> => {
-    const { send: maySend = true, ...call } = options
+    const { send: maySend = true, onProgress = () => {}, ...call } = options
+    const { kind, party } = payment
+    if (kind === 'register' || kind === 'renew') return await ofNames.settle(payment, options)
+    const endRunning = markRunning(payment)
     try {
       assertOnline()
+      onProgress({ step: 'stored', isResumed: true })
+      onProgress({ step: 'sent', isResumed: true })
       const found = await read<T>(payment, call)
-      if (found !== null) return found
-      if (!maySend || (await partyOf(call)) !== payment.party)
+      if (found !== null) return shown(found, onProgress, true)
+      if (!maySend || (await partyOf(call)) !== party)
         return unknown(payment, new Error('The ledger does not show it yet.'))
       // Not the only request: its refusal proves nothing. After its expiry it has no effect.
-      return await send(await store.beforeSend(payment), 'repeat', call)
+      const stored = await store.beforeSend(payment, call.signal)
+      return shown(await send<T>(stored, 'repeat', call), onProgress, false)
     } catch (error) {
       return unknown(payment, error)
+    } finally {
+      endRunning()
     }
   }
 
   /** Begins a payment, or continues one that this store has. */
-  const pay = async <T>(request: Request, options: CallOptions): Promise<PaymentResult<T>> => {
-    options.signal?.throwIfAborted()
+  const pay = async <T>(request: Request, options: PaymentOptions): Promise<PaymentResult<T>> => {
+    const { signal, onProgress = () => {} } = options
+    signal?.throwIfAborted()
     const { isNew, ...own } = request
     let payment: StoredPayment
     try {
       assertOnline()
       const party = await partyOf(options)
       // The id is new: the ledger has it at no offset so far.
-      const searchAfter = isNew ? await readLedgerEnd(http, options.signal) : 0
+      const searchAfter = isNew ? await readLedgerEnd(http, signal) : 0
       const startedAt = formatInstant(clock.nowMicros())
       payment = { ...own, party, startedAt, searchAfter, sends: 0 }
     } catch (error) {
-      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       if (isNew && isQuorumscanError(error)) return refused(error)
       // This call sent nothing. An earlier one, or another device, may have paid with the id.
-      throw error
+      throw withPayment(error, 'unknown')
     }
-    const stored = await store.beforeSend(payment)
-    if (JSON.stringify(stored.body) !== JSON.stringify(payment.body)) {
-      const message = 'Another payment with the same id is not settled. Settle it, or use a new id.'
-      return refused(failure('PAYMENT_DIFFERS', message))
+    const endRunning = markRunning(payment)
+    try {
+      const stored = await store.beforeSend(payment, signal)
+      if (JSON.stringify(stored.body) !== JSON.stringify(payment.body)) {
+        const message =
+          'Another payment with the same id is not settled. Settle it, or use a new id.'
+        return refused(failure('PAYMENT_DIFFERS', message))
+      }
+      if (stored.sends > 1) return await settle(stored, options)
+      onProgress({ step: 'stored', isResumed: false })
+      onProgress({ step: 'sent', isResumed: false })
+      const isAnswer = payment.body === null
+      const turn = isNew ? 'new' : isAnswer ? 'answer' : 'repeat'
+      return shown(await send<T>(stored, turn, options), onProgress, false)
+    } finally {
+      endRunning()
     }
-    if (stored.sends > 1) return await settle(stored, options)
-    const isAnswer = payment.body === null
-    return await send(stored, isNew ? 'new' : isAnswer ? 'answer' : 'repeat', options)
   }
 
   const answer = (kind: 'accept' | 'reject' | 'withdraw') => {
-    return async (contractId: ContractId, options: CallOptions = {}) => {
+    return async (contractId: ContractId, options: PaymentOptions = {}) => {
       const path = `${TRANSFERS}/${encodeURIComponent(contractId)}/${kind}`
       const id = `${kind}-transfer-${contractId}`
       const request = { id, kind, path, body: null, lastEffect: null, isNew: false }
@@ -295,14 +337,14 @@ export function createPayments(parts: {
 
   return {
     async transfer(input, options = {}) {
-      const { receiver, amount, description = '', trackingId = randomId() } = input
+      const { receiver, coin, description = '', trackingId = randomId() } = input
       const now = clock.nowMicros()
       const expiresAt = input.expiresAt === undefined ? now + DAY_MICROS : microsOf(input.expiresAt)
       if (expiresAt > now + PAYMENT_EXPIRY_MICROS_MAX)
         throw invalidArgument('`expiresAt` must be at most 30 days ahead.')
       const body = {
         receiver_party_id: receiver,
-        amount,
+        amount: coin,
         description,
         expires_at: expiresAt,
         tracking_id: trackingId,
@@ -328,9 +370,12 @@ export function createPayments(parts: {
       const path = `${WALLET}/tap`
       return await pay({ id, kind: 'tap', path, body, lastEffect: null, isNew }, options)
     },
+    register: (input, options) => ofNames.register(input, options),
+    renew: (name, options) => ofNames.renew(name, options),
     async unfinished(options = {}) {
-      const payments = await store.list(await partyOf(options))
-      return payments.map((payment) => {
+      const payments = await store.list(await partyOf(options), options.signal)
+      const idle = payments.filter(({ party, id }) => !running.has(`${party} ${id}`))
+      return idle.map((payment) => {
         const { id, kind, startedAt } = payment
         return {
           id,
@@ -338,6 +383,7 @@ export function createPayments(parts: {
           startedAt,
           transfer: kind === 'transfer' ? transferOf(payment) : null,
           contractId: payment.body === null ? (payment.path.split('/').at(-2) as ContractId) : null,
+          name: typeof payment.body?.['name'] === 'string' ? payment.body['name'] : null,
           settle: (more?: SettleOptions) => settle(payment, more),
         }
       })
@@ -348,7 +394,7 @@ export function createPayments(parts: {
 function transferOf({ body }: StoredPayment): Required<TransferInput> {
   return {
     receiver: String(body?.['receiver_party_id']),
-    amount: String(body?.['amount']),
+    coin: String(body?.['amount']),
     description: String(body?.['description']),
     expiresAt: formatInstant(Number(body?.['expires_at'])),
     trackingId: String(body?.['tracking_id']),

@@ -42,6 +42,9 @@ function callsOn(ledger: Ledger, pays: () => void): Calls {
       return requestCid
     },
     choose: async ([first = null]) => first,
+    async reject(requestCid) {
+      ledger.requests = ledger.requests.filter((each) => each !== requestCid)
+    },
     async pay(requestCid) {
       if (!ledger.requests.includes(requestCid)) throw gone()
       ledger.requests = ledger.requests.filter((each) => each !== requestCid)

@@ -45,6 +45,8 @@ export type Calls = {
   choose(requestCids: readonly ContractId[]): Promise<ContractId | null>
   /** Returns the payment. */
   pay(requestCid: ContractId): Promise<ContractId>
+  /** Rejects the request, so that no payment can consume it. It may be consumed already. */
+  reject(requestCid: ContractId): Promise<void>
   /** Fails if an earlier call paid for another entry. */
   compare(requestCid: string): Promise<void>
   /** Whether the user owns the name; null: the payment is still locked. */
@@ -67,7 +69,9 @@ export async function runSteps(
 ): Promise<{ readonly entry: NameEntry; readonly wasOwned: boolean }> {
   const { name, onProgress, onPayment } = context
   const first = await calls.readState()
-  onPayment('not-paid')
+  // Another call may have sent a payment of a request that it left.
+  const left = first.kind === 'requested' ? first.requestCids : []
+  onPayment(left.length === 0 ? 'not-paid' : 'unknown')
   const isOwned = first.kind === 'nothing' && (await calls.isShown())
   let found: Found = isOwned ? { kind: 'owned' } : first
   const initialKind = found.kind
@@ -82,10 +86,11 @@ export async function runSteps(
     if (requestCid === null) {
       isResumed = true
       found = await calls.readState()
+      if (found.kind === 'nothing') onPayment('not-paid')
       continue
     }
     onProgress({ step: 'requested', subscriptionRequestCid: requestCid, isResumed })
-    found = await pay(calls, context, requestCid)
+    found = await pay(calls, context, { requestCid, isLeft: left.includes(requestCid) })
   }
   if (found.kind === 'paid') await awaitDecision(calls, context, found, initialKind === 'paid')
   onPayment('paid')
@@ -108,7 +113,13 @@ async function request(calls: Calls, context: StepContext): Promise<Found> {
   }
 }
 
-async function pay(calls: Calls, context: StepContext, requestCid: ContractId): Promise<Found> {
+/** @param asked.isLeft - Another call requested it, and may have sent a payment. */
+async function pay(
+  calls: Calls,
+  context: StepContext,
+  asked: { readonly requestCid: ContractId; readonly isLeft: boolean },
+): Promise<Found> {
+  const { requestCid, isLeft } = asked
   const { name, signal, onPayment } = context
   const attempt = async (): Promise<Found> => {
     return { kind: 'paid', paymentCid: await calls.pay(requestCid), requestCid }
@@ -118,13 +129,22 @@ async function pay(calls: Calls, context: StepContext, requestCid: ContractId): 
   } catch (cause) {
     const wasCertain = isCertain(cause, signal)
     let mayRepeat = !isConsumed(cause)
-    if (wasCertain && mayRepeat) throw cause
+    if (wasCertain && mayRepeat) {
+      // The refusal says nothing of another payment. None can consume a rejected request.
+      if (isLeft) await calls.reject(requestCid)
+      const isOpen = isLeft && (await calls.readState()).kind !== 'nothing'
+      if (!isOpen) {
+        onPayment('not-paid')
+        throw cause
+      }
+      mayRepeat = false
+    }
     if (!wasCertain) onPayment('unknown')
     const next = async (found: Found): Promise<Found | null> => {
       if (found.kind === 'paid' || found.kind === 'owned') return found
       if (found.kind === 'nothing' || !found.requestCids.includes(requestCid)) {
         // The request is consumed, and no payment exists.
-        if (wasCertain) throw cause
+        if (wasCertain && !isLeft) throw cause
         onPayment('refunded')
         const consumed = `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`
         throw transient('PAYMENT_REFUNDED', consumed, { cause })

@@ -5,7 +5,7 @@ import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
 import type { LookupOutcome } from '../names/lookup-types.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { type RegisterInput, register } from './registration.ts'
+import { type Journal, type RegisterInput, register } from './registration.ts'
 import type { RegisterProgress } from './registration-steps.ts'
 import { createWallet } from './wallet.ts'
 
@@ -35,6 +35,9 @@ const lostAnswer = () =>
   new QuorumscanError('lost', { code: 'NETWORK_ERROR', definite: false, retryable: true })
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_NOT_FOUND', definite: true, retryable: false })
+
+/** Nothing is stored. */
+const journal: Journal = { open: async () => [], begin: async () => {}, beforeSend: async () => {} }
 
 /** A ledger of one name; the test scripts payments with `accept`, and time with `pass`. */
 function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void = () => {}) {
@@ -150,7 +153,7 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     register(
       { http, wallet: createWallet(http), names, clock, timeoutMs: CALL_MS },
       { name: NAME, ...input },
-      { onProgress },
+      { onProgress, journal },
     )
   return { ledger, run, timeouts, accepted }
 }

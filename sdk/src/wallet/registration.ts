@@ -7,8 +7,9 @@ import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
-import type { MetadataInput, NameEntry, Names } from '../names/lookup-types.ts'
+import type { MetadataInput, NameEntry } from '../names/lookup-types.ts'
 import { formatMetadata } from '../names/metadata.ts'
+import type { Names } from '../names/names-type.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
 import { type Clock, hasEnded } from '../platform/clock.ts'
@@ -23,8 +24,8 @@ import {
   ownEntry,
   requestedDetails,
   TIMEOUT_MS,
-  withPayment,
 } from './own-names.ts'
+import { withPayment } from './payment-state.ts'
 import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
@@ -59,7 +60,7 @@ export type RegisterOptions = {
   /** For all steps together, in ms. Default 120 000. */
   readonly timeoutMs?: number
   /** Ends the call with the signal's reason, not the registration. Call again to continue. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A registered name, and what took effect. */
@@ -84,6 +85,21 @@ export type RegistrationParts = {
   readonly timeoutMs: number
 }
 
+/** Where a registration or renewal is stored before it is sent. */
+export type Journal = {
+  /**
+   * Called with the user's party before anything is sent.
+   *
+   * @param period - The due date that a renewal pays for.
+   * @returns Contracts that a payment of an earlier call may still consume.
+   */
+  open(party: string, period?: string): Promise<readonly string[]>
+  /** Stores what is requested, before a request that pays nothing. */
+  begin(): Promise<void>
+  /** Stores the contract that a payment consumes, before it is sent. */
+  beforeSend(contractId: ContractId): Promise<void>
+}
+
 /**
  * Runs a registration to its end.
  *
@@ -93,10 +109,10 @@ export type RegistrationParts = {
 export async function register(
   parts: RegistrationParts,
   typed: RegisterInput,
-  options: RegisterOptions = {},
+  options: RegisterOptions & { readonly journal: Journal },
 ): Promise<Registration> {
   const { wallet, clock } = parts
-  const { signal, onProgress = () => {} } = options
+  const { signal, journal, onProgress = () => {} } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let payment: PaymentState = 'not-paid'
@@ -104,13 +120,13 @@ export async function register(
     payment = state
   }
   try {
-    const input = withMetadata(typed)
-    const fields = checkedInput(input)
+    const { input, fields } = checkedRegistration(typed)
     const { name } = fields
     onPayment('unknown') // An earlier call may have paid.
     const { partyId: party } = await wallet.status(call())
     if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
-    const calls = createCalls(parts, { input, fields, party, call })
+    await journal.open(party)
+    const calls = createCalls(parts, { input, fields, party, call, journal })
     const context = { name, clock, signal, endsAtMs, onProgress, onPayment }
     const { entry, wasOwned } = await runSteps(calls, context)
     const autoRenew = await calls.finish(entry)
@@ -129,9 +145,10 @@ function createCalls(
     readonly fields: EntryFields
     readonly party: string
     readonly call: () => CallOptions
+    readonly journal: Journal
   },
 ): Calls & { finish(entry: NameEntry): Promise<boolean | null> } {
-  const { input, fields, party, call } = about
+  const { input, fields, party, call, journal } = about
   const { name, url, description } = fields
   const isDefect = (contract: Contract) => isFor(contract, { name, party })
   let madeNow: ContractId | null = null
@@ -154,6 +171,12 @@ function createCalls(
     return requestCids.length > 0 ? { kind: 'requested', requestCids } : { kind: 'nothing' }
   }
 
+  const reject = async (requestCid: ContractId): Promise<void> => {
+    await wallet.rejectSubscriptionRequest(requestCid, call()).catch((error: unknown) => {
+      if (!isConsumed(error)) throw error // Otherwise the next read shows the reason.
+    })
+  }
+
   /** @throws {QuorumscanError} If the paid entry differs from the members that this call passes. */
   const assertSameDetails = (effective: EntryDetails): void => {
     const { url = effective.url, description = effective.description } = input
@@ -170,6 +193,7 @@ function createCalls(
     readState,
     isShown: async () => (await own()) !== null,
     async request() {
+      await journal.begin()
       const body = { name, url, description }
       const entry = { method: 'POST', path: '/v0/entry/create', body, ...call() } as const
       const answer = await http.call(entry, isCreateEntryAnswer).catch((error: unknown) => {
@@ -185,14 +209,13 @@ function createCalls(
         const asked = requestCid === madeNow ? fields : await detailsOf(requestCid)
         const isSame = asked?.url === url && asked.description === description
         if (isSame && chosen === null) chosen = requestCid
-        else
-          await wallet.rejectSubscriptionRequest(requestCid, call()).catch((error: unknown) => {
-            if (!isConsumed(error)) throw error // Otherwise the next read shows the reason.
-          })
+        else await reject(requestCid)
       }
       return chosen
     },
+    reject,
     async pay(requestCid) {
+      await journal.beforeSend(requestCid)
       const { autoRenew = false } = input
       const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
       return answer.initialPaymentContractId
@@ -236,9 +259,28 @@ function unlessExpired(error: unknown, clock: Clock): unknown {
   return failure(code, message, { ...facts, retryable: true, cause: error })
 }
 
+/**
+ * The input with its metadata as description, and the entry with its defaults.
+ *
+ * @throws {QuorumscanError} INVALID_NAME and others, with the payment state `not-paid`.
+ */
+export function checkedRegistration(typed: RegisterInput): {
+  readonly input: RegisterInput
+  readonly fields: EntryFields
+} {
+  try {
+    const input = withMetadata(typed)
+    return { input, fields: checkedInput(input) }
+  } catch (error) {
+    throw withPayment(error, 'not-paid')
+  }
+}
+
 /** The input with its metadata as description. @throws {QuorumscanError} INVALID_DESCRIPTION, INVALID_ARGUMENT. */
 function withMetadata(typed: RegisterInput): RegisterInput {
-  const { metadata, ...input } = Object(typed) as RegisterInput
+  if (typeof typed !== 'object' || typed === null)
+    throw invalidArgument(`What to register must be an object, not ${shownValue(typed)}.`)
+  const { metadata, ...input } = typed
   if (metadata === undefined) return input
   if (input.description !== undefined)
     throw invalidArgument('Pass either `description` or `metadata`: metadata is the description.')

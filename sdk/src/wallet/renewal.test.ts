@@ -4,8 +4,8 @@ import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type Clock, microsOf, systemClock } from '../platform/clock.ts'
 import { parseContractId } from '../platform/values.ts'
-import type { RegistrationParts } from './registration.ts'
-import { cancel, renew, setAutoRenew } from './renewal.ts'
+import type { Journal, RegistrationParts } from './registration.ts'
+import { cancel, type RenewOptions, renew as renewWith, setAutoRenew } from './renewal.ts'
 import type { Subscription, Wallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'
@@ -77,6 +77,21 @@ function world(
   const http = {} as Http // Nothing goes past the wallet.
   const names = {} as RegistrationParts['names'] // Nor this.
   return { http, wallet, names, clock, timeoutMs: 10_000 }
+}
+
+/** `left`: what an earlier payment may still consume. */
+const renew = async (
+  parts: RegistrationParts,
+  name: string,
+  options: RenewOptions = {},
+  left: readonly string[] = [],
+) => {
+  const journal: Journal = {
+    open: async () => left,
+    begin: async () => {},
+    beforeSend: async () => {},
+  }
+  return (await renewWith(parts, name, { ...options, journal })).renewal
 }
 
 describe('a renewal that is refused', () => {

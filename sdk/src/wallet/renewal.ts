@@ -3,18 +3,11 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/clock.ts'
-import {
-  callsUntil,
-  isCertain,
-  isConsumed,
-  isFor,
-  ownEntry,
-  POLL_MS,
-  poll,
-  TIMEOUT_MS,
-  withPayment,
-} from './own-names.ts'
-import type { RegistrationParts } from './registration.ts'
+import { recordOf } from '../platform/record.ts'
+import type { ContractId } from '../platform/values.ts'
+import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, TIMEOUT_MS } from './own-names.ts'
+import { withPayment } from './payment-state.ts'
+import type { Journal, RegistrationParts } from './registration.ts'
 import { uncertain } from './registration-steps.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
@@ -40,6 +33,9 @@ export type RenewOptions = CallOptions & {
   readonly onProgress?: (event: { readonly step: 'paid'; readonly isResumed: boolean }) => void
 }
 
+/** A renewal, and the contract whose creation shows it. */
+type Renewed = { readonly renewal: Renewal; readonly stateCid: ContractId; readonly party: string }
+
 /** The precision of times in lists. A period is much longer. */
 const MICROS_PER_MS = 1000
 
@@ -54,28 +50,32 @@ const MICROS_PER_MS = 1000
 export async function renew(
   parts: RegistrationParts,
   typed: string,
-  options: RenewOptions = {},
-): Promise<Renewal> {
+  options: RenewOptions & { readonly journal: Journal },
+): Promise<Renewed> {
   const { wallet, clock } = parts
-  const { signal, onProgress = () => {} } = options
+  const { signal, journal, onProgress = () => {} } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
   let isUnknown = false
 
-  const runRenewal = async (): Promise<Renewal> => {
+  const runRenewal = async (): Promise<Renewed> => {
     const name = parseRegistrableName(typed)
     const after = options.after === undefined ? null : microsOf(options.after)
-    const before = await ownSubscription(parts, name, call).catch((error) => {
-      // An earlier call may have paid, which is unknown without an answer.
-      isUnknown = !isConsumed(error)
-      throw error
-    })
-    const done = (now: Subscription, wasPaid: boolean): Renewal => {
-      const { opensAt, dueAt } = windowOf(now)
-      return { name, paidUntil: dueAt, renewableFrom: formatInstant(opensAt), wasPaid }
+    isUnknown = true // An earlier call may have paid.
+    const { found: before, party } = await findSubscription(parts, name, call)
+    isUnknown = false
+    if (before === undefined) throw noSubscription(name)
+    const done = (now: Subscription, wasPaid: boolean): Renewed => {
+      const { opensAt, dueAt, stateCid } = windowOf(now)
+      const renewableFrom = formatInstant(opensAt)
+      return { renewal: { name, paidUntil: dueAt, renewableFrom, wasPaid }, stateCid, party }
     }
-    const { dueAt: dueBefore, middle } = windowOf(before)
+    const { dueAt: dueBefore, middle, stateCid } = windowOf(before)
+    isUnknown = true
+    const left = await journal.open(party, dueBefore)
+    isUnknown = left.includes(stateCid)
+    const isLeft = isUnknown
     isLocked = 'payment' in before.state
     if (!isLocked && after !== null && microsOf(dueBefore) > after + MICROS_PER_MS)
       return done(before, true)
@@ -83,10 +83,13 @@ export async function renew(
     let cause: unknown
     /** Why this payment was refused. The wallet's automation or another device may have paid first. */
     let refusal: unknown
-    if (!isLocked)
+    if (!isLocked) {
+      await journal.beforeSend(stateCid)
       try {
-        await wallet.paySubscription(before.subscription.contractId, call())
+        // The state, so that a request that arrives late pays for no further period.
+        await wallet.paySubscription(stateCid, call())
         isLocked = true
+        isUnknown = false
         onProgress({ step: 'paid', isResumed: false })
       } catch (error) {
         if (signal?.aborted === true || !isQuorumscanError(error)) throw error
@@ -95,11 +98,13 @@ export async function renew(
         isUnknown = true
         cause = error
       }
-    const next = (now: Subscription): Renewal | null => {
+    }
+    const next = (now: Subscription): Renewed | null => {
       if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
       else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
       else if (isUnknown && refusal !== undefined) {
-        isUnknown = false
+        // The refusal says nothing of an earlier payment, which may still arrive.
+        isUnknown = isLeft
         const opensAt = isQuorumscanError(refusal) ? refusal.details?.['windowOpensAt'] : undefined
         // The window has not opened. No clock is wrong by half of it.
         if (opensAt !== undefined && clock.nowMicros() < middle) return done(now, true)
@@ -192,12 +197,12 @@ function noSubscription(name: string): QuorumscanError {
 
 /** When the next payment, or the one in progress, is due, and its window in µs. */
 function windowOf({ state }: Subscription) {
-  const { payload } = 'idle' in state ? state.idle : state.payment
+  const { payload, contractId: stateCid } = 'idle' in state ? state.idle : state.payment
   const dueAt = String(payload['idle' in state ? 'nextPaymentDueAt' : 'thisPaymentDueAt'])
-  const { paymentDuration } = Object(payload['payData'])
-  const duration = Number(Object(paymentDuration).microseconds ?? 0)
+  const { microseconds } = recordOf(recordOf(payload['payData'])['paymentDuration'])
+  const duration = Number(microseconds ?? 0)
   const due = microsOf(dueAt)
-  return { dueAt, opensAt: due - duration, middle: due - duration / 2 }
+  return { dueAt, opensAt: due - duration, middle: due - duration / 2, stateCid }
 }
 
 function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanError {

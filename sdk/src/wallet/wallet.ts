@@ -14,7 +14,7 @@ type Schema<Name extends keyof components['schemas']> = Camel<components['schema
 export type Contract = Schema<'Contract'>
 /** `partyId` is empty until `register`. */
 export type UserStatus = Schema<'UserStatusAnswer'>
-/** Coin, as decimal texts; `effectiveUnlockedQty` can be spent. */
+/** Amounts of coin, as decimal texts: `effectiveUnlockedQty` can be spent, `effectiveLockedQty` waits for a decision. */
 export type Balance = Schema<'BalanceAnswer'>
 /** The contracts behind the balance. */
 export type Coins = Schema<'CoinsAnswer'>
@@ -31,7 +31,7 @@ export type AtOffset = { readonly offset: number }
 /** Options of every call. */
 export type CallOptions = {
   /** Aborts the call, which rejects with the signal's reason. A write may have taken effect. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Timeout of the whole call, in ms. Default: that of the client. */
   readonly timeoutMs?: number
 }
@@ -54,11 +54,11 @@ export interface Wallet {
   /**
    * Creates coin, in a development network.
    *
-   * @param input.amount - In USD.
+   * @param input.usd - What the coin is worth: an amount of USD, as a decimal text such as `10.0`.
    * @param input.commandId - Repeated calls with the same id create coin once. Default: a new id.
    */
   tap(
-    input: { readonly amount: string; readonly commandId?: string } & CallOptions,
+    input: { readonly usd: string; readonly commandId?: string } & CallOptions,
   ): Promise<{ readonly contractId: ContractId } & AtOffset>
   /** Newest first, page by page. */
   transactions(
@@ -83,7 +83,11 @@ export interface Wallet {
   cancelSubscription(contractId: ContractId, options?: CallOptions): Promise<AtOffset>
   /** Sets whether the wallet pays renewals automatically. @param contractId - Of the Subscription. */
   setAutoRenew(contractId: ContractId, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
-  /** Locks the coin of a renewal, inside its window. `names.renew` also waits. @param contractId - Of the Subscription. */
+  /**
+   * Locks the coin of a renewal, inside its window. `names.renew` also waits.
+   *
+   * @param contractId - Of the Subscription, or of its SubscriptionIdleState, which is paid at most once.
+   */
   paySubscription(
     contractId: ContractId,
     options?: CallOptions,
@@ -130,8 +134,8 @@ export function createWallet(http: Http): Wallet {
     status: (options) => get(`${WALLET}/user-status`, answers.isUserStatusAnswer, options),
     balance: (options) => get(`${WALLET}/balance`, answers.isBalanceAnswer, options),
     coins: (options) => get(`${WALLET}/coins`, answers.isCoinsAnswer, options),
-    tap({ amount, commandId = randomId(), ...options }) {
-      const body = { amount, command_id: commandId }
+    tap({ usd, commandId = randomId(), ...options }) {
+      const body = { amount: usd, command_id: commandId }
       return write('POST', `${WALLET}/tap`, answers.isTapAnswer, { ...options, body })
     },
     async *transactions({ pageSize = PAGE_SIZE, ...options } = {}) {

@@ -89,6 +89,53 @@ describe('addresses', () => {
     }
   })
 
+  it.for([
+    [200, 'x'],
+    [200, '{}'],
+    [404, '{"error":"no such path","code":"ROUTE_NOT_FOUND"}'],
+  ] as const)(
+    'are not asked of a seed that answers %d %s, for a minute',
+    async ([status, text]) => {
+      const world = createWorld()
+      // While a node fails, addresses are asked every second.
+      world.serve(3, null)
+      const asked = [0, 0]
+      for (const index of [0, 1])
+        world.serve(index, async (request) => {
+          if (request.path !== '/v0/scans') return world.honest(index)(request)
+          asked[index] = (asked[index] ?? 0) + 1
+          if (index === 1) return world.honest(index)(request)
+          return { status, headers: {}, body: new TextEncoder().encode(text) }
+        })
+      const readFor = async (seconds: number) => {
+        for (let second = 0; second < seconds; second++) {
+          world.append()
+          expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+          await world.clock.advance(1000)
+        }
+      }
+      await readFor(30)
+      expect(asked[0]).toBe(1)
+      expect(asked[1]).toBeGreaterThan(5)
+      await readFor(31)
+      expect(asked[0]).toBe(2)
+    },
+  )
+
+  it('are asked of a seed that had none if there is no other', async () => {
+    const world = createWorld({ reader: { seeds: ['http://127.0.0.1:1'] } })
+    let askedCount = 0
+    world.network.serve('http://127.0.0.1:1', async () => {
+      askedCount++
+      return { status: 404, headers: {}, body: new Uint8Array() }
+    })
+    for (let count = 0; count < 3; count++) {
+      await world.lookup(ALICE)
+      await world.clock.advance(1000)
+    }
+    expect(askedCount).toBeGreaterThan(1)
+  })
+
   it('on loopback or a private network are refused and reported unless the caller allows them', async () => {
     const reported: string[] = []
     const onPrivateAddress = ({ name, url }: { name: string; url: string }) =>

@@ -24,7 +24,7 @@ it('of two nodes with replicas of another layout, one waits until the other serv
   }
   for (const redis of nodeRedis) {
     const admin = redis.connect()
-    await admin.hset('{replica}:names', '', 'of another layout')
+    await admin.hset('{replica}:names', '', '\u0001 of an older layout')
     admin.disconnect()
   }
   // No process listens on its port, so it is silent at first.
@@ -49,7 +49,7 @@ it('of two nodes with replicas of another layout, one waits until the other serv
   ending.abort(new Error('stopped by the test'))
   expect(await ended).toMatchObject({ message: 'stopped by the test' })
   const kept = nodeRedis[1]?.connect()
-  expect(await kept?.hget('{replica}:names', '')).toBe('of another layout')
+  expect(await kept?.hget('{replica}:names', '')).toBe('\u0001 of an older layout')
   kept?.disconnect()
 
   const second = start(1)

@@ -45,6 +45,7 @@ import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
   createDirectory,
   createTestNetwork,
+  createTickingClock,
   freePort,
   startRedis,
   type TestRedis,
@@ -125,7 +126,8 @@ export async function startNetwork(
   /** How long ago the genesis was: with ten minutes and more, rounds close and offset 0 is pruned. */
   ageMicros = 1_000_000,
 ): Promise<Network> {
-  const { clock, advance } = createMovableClock()
+  const ended = new AbortController()
+  const { clock, advance } = createMovableClock(ended.signal)
   const recordTime = clock.nowMicros() - ageMicros
   const { genesis, genesisHash, scans, operators, synchronizer } = createTestNetwork({
     nodeCount,
@@ -330,16 +332,21 @@ export async function startNetwork(
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
       temporary[Symbol.dispose]()
+      ended.abort()
     },
   }
 }
 
-/** The machine's clock, plus the time by which tests advanced it. */
-function createMovableClock(): { clock: Clock; advance(micros: Micros): void } {
-  const system = createSystemClock()
+/**
+ * The machine's time of day, plus the time by which tests advanced it. Its deadlines wait for this process, which a busy
+ * machine may stop.
+ */
+function createMovableClock(signal: AbortSignal): { clock: Clock; advance(micros: Micros): void } {
+  const { nowMicros } = createSystemClock()
+  const { monotonicMs, delay } = createTickingClock(nowMicros(), signal)
   let moved = 0
   return {
-    clock: { ...system, nowMicros: () => system.nowMicros() + moved },
+    clock: { monotonicMs, delay, nowMicros: () => nowMicros() + moved },
     advance(micros) {
       moved += micros
     },

@@ -7,8 +7,11 @@ import { startValidator } from '../server.ts'
 import { startNetwork } from '../testing/network.ts'
 
 const PATH = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
-/** With these the validator compares its clock and loads its first replica: they are not of the scan proxy. */
-const OF_THE_FOLLOWER = /^\/(livez|v0\/snapshots)/
+/**
+ * With these the validator compares its clock, loads its first replica and collects signed states: they are not of the scan
+ * proxy.
+ */
+const OF_THE_FOLLOWER = /^\/(livez|v0\/(snapshots|state-statements))/
 /** Operations that nodes do not request of each other. */
 const READS =
   /^quorumscan_http_request_duration_seconds_count\{operation="(lookupEntries|getEntryByName|getCertificate|listScans)".*$/gm

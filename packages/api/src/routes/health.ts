@@ -7,7 +7,8 @@ const common = { tag: 'health', errors: [], auth: 'none', cost: 0 } as const
 export const healthRoutes = defineRoutes({
   livez: route('GET /livez', common, {
     summary: 'The HTTP server is up.',
-    description: 'The header `x-clock` is the wall clock of the process, in µs since the epoch.',
+    description:
+      'The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.',
     response: null,
   }),
   readyz: route('GET /readyz', common, {

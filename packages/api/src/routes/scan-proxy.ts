@@ -3,7 +3,7 @@
  * (D-34 to D-40). Public (D-32). `packages/scan-proxy/src/operations.ts` has a row for each, from which `pipeline.ts`
  * makes its handler.
  */
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { COST_LOOKUP } from '../cost.ts'
 import { defineRoutes, type RouteDef, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesRequest } from '../schemas/activities.ts'
@@ -30,7 +30,11 @@ const quorumHeaders = Type.Object({
   'x-max-age-ms': Type.Optional(MaxAgeMs),
 })
 
-const quorumQuery = { quorum: Type.Optional(ProxyQuorum) }
+/** The query of a read with the threshold. A misspelt `quorum` is refused, because it would have the effect of `weak`. */
+function proxyQuery<const Members extends TProperties>(members: Members) {
+  const properties = { ...members, quorum: Type.Optional(ProxyQuorum) }
+  return Type.Object(properties, { additionalProperties: false })
+}
 
 const quorumErrors = [
   'INVALID_QUORUM',
@@ -43,7 +47,7 @@ const proxied = {
   tag: 'scan-proxy',
   auth: 'none',
   headers: quorumHeaders,
-  query: Type.Object(quorumQuery),
+  query: proxyQuery({}),
   responseHeaders: ['quorum'],
   errors: quorumErrors,
   cost: COST_LOOKUP,
@@ -67,7 +71,7 @@ const NAMING =
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {
     ...through(scanRoutes.listEntries),
-    query: Type.Object({ ...listQuery, ...quorumQuery }),
+    query: proxyQuery(listQuery),
     errors: [...certifiedErrors, 'INVALID_PAGE_TOKEN'],
   },
   proxyGetEntryByName: {
@@ -80,7 +84,7 @@ export const scanProxyRoutes = defineRoutes({
   },
   proxyListEntriesByParty: {
     ...through(scanRoutes.listEntriesByParty),
-    query: Type.Object({ ...listByPartyQuery, ...quorumQuery }),
+    query: proxyQuery(listByPartyQuery),
     errors: [...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
   },
   proxyLookupEntries: {
@@ -91,14 +95,14 @@ export const scanProxyRoutes = defineRoutes({
   proxyResolve: route('GET /v0/resolve', proxied, {
     summary: 'The party of a name, in the form of the draft standard of party names.',
     description: NAMING,
-    query: Type.Object({ ...resolveQuery, ...quorumQuery }),
+    query: proxyQuery(resolveQuery),
     response: PartyName,
     errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
   }),
   proxyReverseResolve: route('GET /v0/reverse-resolve', proxied, {
     summary: 'The names of a party, in the form of the draft standard of party names.',
     description: NAMING,
-    query: Type.Object({ ...reverseResolveQuery, ...quorumQuery }),
+    query: proxyQuery(reverseResolveQuery),
     response: PartyNames,
     errors: [...certifiedErrors, 'INVALID_PARTY'],
   }),

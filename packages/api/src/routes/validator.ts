@@ -189,7 +189,8 @@ export const validatorRoutes = defineRoutes({
     },
   ),
   paySubscription: route('POST /v0/wallet/subscriptions/{contract_id}/pay', payment, {
-    summary: 'Pays a renewal inside its window; contract_id is that of the Subscription.',
+    summary:
+      'Pays a renewal inside its window; contract_id is that of the Subscription, or of its SubscriptionIdleState, which is paid at most once.',
     response: wallet.PayAnswer,
   }),
   createTransfer: route('POST /v0/wallet/token-standard/transfers', submission, {

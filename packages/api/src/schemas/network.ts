@@ -188,6 +188,22 @@ export const StatusAnswer = m.component('NodeStatus', 'The state of the process.
           absent: m.array('Members whose votes on that block were missing.', Type.String()),
         }),
       ),
+      members: Type.Optional(
+        m.rows('The super-validators, as this process judges them.', {
+          name: m.string('Its name.'),
+          health: m.about(
+            Type.Enum(['healthy', 'silent', 'behind', 'unsigned']),
+            '`silent`: it does not answer. `behind`: it answers no lookups, or lacks the newest entries of the log. `unsigned`: for 30 s it did not sign what f + 1 members signed. Only a healthy one counts.',
+          ),
+          signedOffset: m.orNull(
+            LedgerOffset,
+            'The newest offset whose state it signed as f + 1 members did.',
+          ),
+          unsignedSeconds: Type.Integer({
+            description: 'How long f + 1 others have signed newer states while it signed none.',
+          }),
+        }),
+      ),
       reader: Type.Optional(ReaderStatus),
     }),
   }),

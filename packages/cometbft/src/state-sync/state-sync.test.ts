@@ -121,6 +121,31 @@ it('waits a minute for the engine, then chooses another anchor', async () => {
   expect(world.counts()).toEqual([6, 2])
 })
 
+it('asks those that named the anchor one by one, while the engine does not get there', async () => {
+  const world = await setUp(pruned)
+  const one = await world.open()
+  const { signal } = new AbortController()
+  const serversOf = async (start: Awaited<ReturnType<StateSync['prepare']>>) => {
+    const asked = start?.servers.map(async (socketPath) =>
+      createEngineRpc({ socketPath, signal }).call('commit', { height: '50' }),
+    )
+    return await Promise.all(asked ?? [])
+  }
+  await world.checkFor(one, 8)
+  const seen: unknown[] = []
+  for (let attempt = 0; attempt < 4; attempt++) {
+    seen.push(await serversOf(await one.prepare()))
+    await world.checkFor(one, 65)
+  }
+  // The engine takes no less than two servers.
+  expect(seen).toEqual([
+    ['sv-2', 'sv-3'],
+    ['sv-2', 'sv-2'],
+    ['sv-3', 'sv-3'],
+    ['sv-2', 'sv-2'],
+  ])
+})
+
 it('starts with another anchor where it stalls at a block that the others have', async () => {
   const world = await setUp({ ...pruned, earliest: 1 })
   await writeFile(

@@ -1,7 +1,8 @@
 /**
  * Recovery of a member that lacks blocks that the others have deleted: it lost its disk, or was down for too long. Its
  * log starts from scratch with a sync anchor, a block that enough of them name, and its engine continues after it. The
- * record of what it has signed stays.
+ * record of what it has signed stays. The engine asks all that named the anchor; if it does not get there, it asks one of
+ * them alone, in turn, so that one that answers with garbage, or not at all, is left out.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
@@ -56,6 +57,8 @@ export async function createStateSync(options: {
   /** Whether the blocks of the engine are deleted before its next start. */
   let mustDeleteBlocks = false
   let chosenMs = clock.monotonicMs()
+  /** Attempts since the last block. */
+  let failedCount = 0
   let askedMs = Number.NEGATIVE_INFINITY
   let progress = { height: -1, sinceMs: 0 }
   let servers: AsyncDisposable | null = null
@@ -79,7 +82,9 @@ export async function createStateSync(options: {
   }
   /** The sockets that lead to the members who named it. */
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
-    const named = members.filter(({ name }) => names.includes(name))
+    const all = members.filter(({ name }) => names.includes(name))
+    const turn = (failedCount - 1) % all.length
+    const named = failedCount === 0 ? all : all.slice(turn, turn + 1)
     const count = named.length === 0 ? 0 : Math.max(SERVERS_MIN, named.length)
     const paths = Array.from({ length: count }, (_, index) => `${options.sockets}.l${index}`)
     await servers?.[Symbol.asyncDispose]()
@@ -109,6 +114,7 @@ export async function createStateSync(options: {
       const chosen = chooseAnchor(await askAll(), { height, memberCount, isStranded })
       if (chosen === null) return
       options.onChosen(chosen)
+      failedCount = isWanted() ? failedCount + 1 : 0
       block = chosen
       mustDeleteBlocks = true
       chosenMs = nowMs

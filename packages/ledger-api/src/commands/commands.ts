@@ -10,6 +10,7 @@ import {
   findTemplate,
   HOLDING_INTERFACE,
   type Lf,
+  NEWEST_RULES,
   packages,
   readValueInput,
   type Template,
@@ -68,7 +69,8 @@ function resolve(reference: string): Target {
       'JSON_API_PACKAGE_SELECTION_FAILED',
       `No vetted package has the name ${quoted(packagePart.slice(1))}.`,
     )
-  const template = findTemplate(reference)
+  // The ledger decides by the version in force when the entry is ordered.
+  const template = findTemplate(reference, NEWEST_RULES.version)
   if (template !== undefined) return template
   if (`#${known?.name}${reference.slice(separator)}` === HOLDING_INTERFACE) return null
   throw new LedgerError(

@@ -10,6 +10,7 @@ import {
   quorumOf,
 } from '@quorumscan/verifier'
 import { hashGenesis } from '../genesis.ts'
+import { describeCoin } from './describe-coin.ts'
 
 /** Lines of text, each about one thing. */
 export function describeGenesis(genesis: Genesis): readonly string[] {
@@ -32,6 +33,7 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
     genesis.devnet
       ? 'Every user can create coin for free: this network is for development.'
       : 'Coin is created only by the rewards of super-validators.',
+    ...describeCoin(genesis).meaning,
     `A command is recognised as a duplicate for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
     `Parties of the network: ${genesis.dso}, ${genesis.synchronizerId}.`,
   ]

@@ -6,14 +6,14 @@ import { assertProfile, readRedisAddress, withRedis } from '@quorumscan/redis'
 import { messageOf } from '@quorumscan/runtime'
 import { assertRedisUsable } from '@quorumscan/supervisor'
 import type { OperatorConfig } from '../run/operator-config.ts'
-import { externalRedisOf } from '../run/operator-services.ts'
+import { externalRedisOf, redisVariableOf } from '../run/operator-services.ts'
 import { asserted, type Check, failed, ok, warning } from './check.ts'
 
 const MIB = 2 ** 20
 /** A node that has less takes no snapshots. */
 const SNAPSHOT_MIB_MIN = 1024
 const REDIS_MS_MAX = 3_000
-const ROOM = 'Make room (docs/operations.md, "A full disk"). No restart is needed'
+const ROOM = 'Make room (docs/operations.md, "A full disk")'
 
 type Config = Pick<OperatorConfig, 'runs' | 'variables' | 'directory'>
 
@@ -29,28 +29,56 @@ export async function checkRedis(
       return `${redisServer} can be started`
     })
   const isLog = config.runs === 'synchronizer'
-  const advice = 'docs/operations.md, "A Redis of your own", lists what it needs'
+  const variable = redisVariableOf(config.runs)
+  const advice = `docs/operations.md, "A Redis of your own", lists what it needs. Correct ${variable}, or that Redis`
+  /** Why there is no connection; a command only reports that there is none. */
+  let unreachable: unknown = null
   try {
     const address = await readRedisAddress(external, isLog ? LOG_USER : undefined)
     const bound = { clock, timeoutMs: REDIS_MS_MAX }
     const work = () =>
-      withRedis(address, 'probe', async (redis) => {
-        await redis.ping()
-        // The synchronizer checks that of the log, whose user may do nothing else.
-        if (!isLog) await assertProfile(redis, config.runs === 'sv' ? 'replicaRead' : 'users')
-      })
+      withRedis(
+        address,
+        'probe',
+        async (redis) => {
+          await redis.ping()
+          // The synchronizer checks that of the log, whose user may do nothing else.
+          if (!isLog) await assertProfile(redis, config.runs === 'sv' ? 'replicaRead' : 'users')
+        },
+        (error) => {
+          unreachable ??= error
+        },
+      )
     await withTimeout(bound, work, () => {
       throw new Error(`no answer within ${REDIS_MS_MAX} ms`)
     })
     return ok('Redis', 'it answers, and has the settings that it needs')
   } catch (error) {
-    // It refuses this user, or has other settings. It may be loading its file.
     const { name, message } = error as Error
+    const refused = REFUSALS.find(({ pattern }) => pattern.test(message))
+    if (refused !== undefined)
+      return failed('Redis', `${variable}${refused.suffix}: ${refused.what} (${message})`, advice)
+    // It has other settings. It may be loading its file.
     const isRefused = /^(ReplyError|ScanError)$/.test(name) && !message.startsWith('LOADING')
-    if (isRefused) return failed('Redis', message, advice)
-    return warning('Redis', `it does not answer: ${messageOf(error)}`, advice)
+    if (isRefused) return failed('Redis', `${variable}: ${message}`, advice)
+    return warning(
+      'Redis',
+      `${variable}: it does not answer: ${messageOf(unreachable ?? error)}. Until it does, no process can start`,
+      advice,
+    )
   }
 }
+
+/** What a Redis answers to a user that it does not accept, and the variable whose file it concerns. */
+const REFUSALS = [
+  { pattern: /^WRONGPASS/, suffix: '_PASSWORD_FILE', what: 'it refuses this user and password' },
+  {
+    pattern: /^NOAUTH/,
+    suffix: '_PASSWORD_FILE',
+    what: 'it asks for a password',
+  },
+  { pattern: /^NOPERM/, suffix: '_USER_FILE', what: 'this user may not do what is needed' },
+]
 
 /** @param freeMibMin - Below it the synchronizer of this operator accepts no entries. */
 export async function checkDisk(

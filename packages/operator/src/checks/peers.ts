@@ -169,7 +169,7 @@ export async function checkLog(
 ): Promise<Check> {
   const { url } = config.log
   try {
-    await using client = createLogClient(await readLogClientOptions(config))
+    await using client = createLogClient(readLogClientOptions(config, { clock }))
     const bound = { clock, timeoutMs: ANSWER_MS_MAX }
     await withTimeout(
       bound,
@@ -195,7 +195,7 @@ export async function checkLog(
 /** Who signs the states of the ledger. */
 export function checkVotes({ states, offset }: SignedStates): Check {
   const compare =
-    'Compare the replicas with `check` (docs/operations.md, "Running a super-validator")'
+    'Compare the replicas with `quorumscan check` (docs/operations.md, "Running a super-validator")'
   if (offset === null)
     return failed('votes', 'no node answers with a state that it signed', compare)
   const absent = states.filter(({ state }) => state === null)
@@ -207,7 +207,7 @@ export function checkVotes({ states, offset }: SignedStates): Check {
   const detail = [`offset ${offset} is signed by ${signing.join(', ')}`, ...missing].join('; ')
   if (roots.size > 1) return failed('votes', `${detail}. The states differ`, compare)
   if (absent.length === 0) return ok('votes', detail)
-  const advice = 'Ask the operators of those that are absent'
+  const advice = 'Ask the operators of those that are absent for the output of `quorumscan status`'
   return absent.length > maxFaulty(states.length)
     ? failed('votes', `${detail}. Too few are left to confirm registrations`, advice)
     : warning('votes', detail, advice)

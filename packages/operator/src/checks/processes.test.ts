@@ -2,7 +2,10 @@
 import { createManualClock } from '@quorumscan/testkit'
 import { formatInstant, type Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
+import { failed, ok, warning } from './check.ts'
 import {
+  blameNobody,
+  causedByDisk,
   checkBlocks,
   checkLogHeight,
   checkObserved,
@@ -22,6 +25,7 @@ const upHealth: NonNullable<Observed['health']> = {
   recordTime: formatInstant(clock.nowMicros()),
   ordering: null,
 }
+const ALONE = { reason: null, runs: 'sv' } as const
 const observed = (changes: Partial<Observed['health']>, pid: number | null = 5): Observed => ({
   service,
   pid,
@@ -32,7 +36,12 @@ const observed = (changes: Partial<Observed['health']>, pid: number | null = 5):
 it.each([
   ['up', observed({}), 'ok', 'up (process 5)'],
   ['gone', observed({}, null), 'failed', 'it does not run'],
-  ['silent', { ...observed({}), health: null }, 'failed', 'process 5 does not answer'],
+  [
+    'silent',
+    { ...observed({}), health: null },
+    'failed',
+    'process 5 has not answered for 10 s; `run` ends and restarts one that hangs for a minute',
+  ],
   [
     'up, with a detail',
     observed({ detail: 'the log is full.' }),
@@ -52,18 +61,18 @@ it.each([
     'catching up (process 5): x',
   ],
 ] as const)('a process that is %s', (_, one, state, detail) => {
-  expect(checkProcess(one, null)).toMatchObject({ name: 'scan node', state, detail })
+  expect(checkProcess(one, ALONE)).toMatchObject({ name: 'scan node', state, detail })
 })
 
 it('a warning of a process that is up has an advice: its last sentence, if there are several', () => {
   const several = 'sv-2 has a private address. Lookups fail. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
-  expect(checkProcess(observed({ detail: several }), null)).toMatchObject({
+  expect(checkProcess(observed({ detail: several }), ALONE)).toMatchObject({
     detail: 'up (process 5): sv-2 has a private address. Lookups fail',
     advice: 'Set QS_ALLOW_PRIVATE_ADDRESSES=1',
   })
-  expect(checkProcess(observed({ detail: 'its clock is late' }), null)).toMatchObject({
+  expect(checkProcess(observed({ detail: 'its clock is late' }), ALONE)).toMatchObject({
     detail: 'up (process 5): its clock is late',
-    advice: expect.stringContaining('output of `run`'),
+    advice: expect.stringContaining('`journalctl -u quorumscan@sv -n 100`'),
   })
 })
 
@@ -124,10 +133,13 @@ const waiting = (connected: string[]): Observed[] => {
   const synchronizer = { ...engine, service: { kind: 'synchronizer' } as Observed['service'] }
   return [synchronizer, observed(behind)]
 }
-const faultsOf = (connected: string[], name: string, signedOffset: number) =>
-  checkObserved(waiting(connected), { genesis, name }, signedOffset, clock).flatMap((check) =>
+const faultsOf = (connected: string[], name: string, signedOffset: number) => {
+  const config = { genesis, name, runs: name === 'v' ? 'validator' : 'sv' } as const
+  const { own, others } = checkObserved(waiting(connected), config, signedOffset, clock)
+  return [...own, ...others].flatMap((check) =>
     check.state === 'ok' ? [] : [[check.name, check.advice]],
   )
+}
 
 it('a validator that no member admits must send its member file', () => {
   const advice = expect.stringContaining('Send its member file to the operators')
@@ -135,7 +147,7 @@ it('a validator that no member admits must send its member file', () => {
     ['synchronizer', advice],
     ['scan node', advice],
     ['log', advice],
-    ['blocks', 'Ask the operators of those that are absent'],
+    ['blocks', expect.stringContaining('Ask the operators of those that are absent')],
   ])
   expect(faultsOf(['sv-1'], 'v', 20)).not.toContainEqual(['log', advice])
   expect(faultsOf([], 'sv-1', 20)).not.toContainEqual(['log', advice])
@@ -144,7 +156,9 @@ it('a validator that no member admits must send its member file', () => {
 it('a process that is up keeps its own advice while the log stalls', () => {
   const detail = 'sv-2 is not asked. Set QS_ALLOW_PRIVATE_ADDRESSES=1.'
   const advice = 'Set QS_ALLOW_PRIVATE_ADDRESSES=1'
-  expect(checkProcess(observed({ detail }), 'Wait for the others')).toMatchObject({ advice })
+  expect(
+    checkProcess(observed({ detail }), { ...ALONE, reason: 'Wait for the others' }),
+  ).toMatchObject({ advice })
 })
 
 it('no process is to catch up while the log stalls for all', () => {
@@ -159,4 +173,36 @@ it('no process is to catch up while the log stalls for all', () => {
     'scan node',
     'Wait until it has caught up',
   ])
+})
+
+const votes = warning('votes', 'sv-2 is absent', 'Ask its operator')
+
+it('nobody else is blamed while a part of this machine does not work', () => {
+  const redis = failed('Redis', 'process 7 does not answer', 'Read the output')
+  const [blamed] = blameNobody([votes], [redis, ok('scan node', 'up')])
+  expect(blamed).toMatchObject({
+    ...{ name: 'votes', state: 'warning', detail: 'sv-2 is absent' },
+    advice: expect.stringContaining('First repair Redis of this machine'),
+  })
+  const log = failed('log', 'nothing came', 'Ask others')
+  expect(blameNobody([log], [redis])).toMatchObject([{ state: 'warning' }])
+  expect(blameNobody([ok('blocks', 'all vote')], [redis])).toMatchObject([{ state: 'ok' }])
+  expect(blameNobody([votes], [ok('Redis', 'process 7')])).toEqual([votes])
+})
+
+it('what failed on a full disk has one advice', () => {
+  const halted = failed('synchronizer', 'it has stopped', 'It does not continue by itself')
+  const full = failed('disk', '0 MiB are free', 'Make room')
+  const [repaired] = causedByDisk([halted], full, 'sv')
+  expect(repaired?.advice).toMatch(/^Make room first .* `systemctl restart quorumscan@sv`/)
+  expect(causedByDisk([halted], ok('disk', '9 GiB'), 'sv')).toEqual([halted])
+  expect(causedByDisk([votes], full, 'sv')).toEqual([votes])
+})
+
+it('a diverged node is told the command that rebuilds it', () => {
+  const diverged = observed({ code: 'STATE_DIVERGED', detail: 'x', isStalled: true })
+  expect(checkProcess(diverged, ALONE)).toMatchObject({
+    state: 'failed',
+    advice: expect.stringContaining('`quorumscan replica wipe --config FILE`'),
+  })
 })

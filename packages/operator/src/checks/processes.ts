@@ -10,17 +10,55 @@ import type { OperatorConfig } from '../run/operator-config.ts'
 import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MICROS_PER_SECOND = 1_000_000
-const ANSWER_MS_MAX = 3_000
+/** A process under full load answers late, and is no failure. `run` ends one that hangs. */
+const ANSWER_MS_MAX = 10_000
 /** Where the seconds of a time end. */
 const SECONDS_END = '2030-01-31T12:00:00'.length
 const LABEL = { scan: 'scan node', synchronizer: 'synchronizer', validator: 'validator' }
-const ASK_ABSENT = 'Ask the operators of those that are absent'
+const ASK_ABSENT =
+  'Ask the operators of those that are absent for the output of `quorumscan status`'
 const ONLY_THIS_LAGS =
-  'Only this operator lags: check its connection to the log, its disk and its clock'
-const LOG_STALLS = 'The log may stall for all: check the synchronizer, or how many members are up'
+  'Only this operator lags: `quorumscan run … --check` examines its connection to the log, its disk and its clock'
+const LOG_STALLS =
+  'The log may stall for all: `quorumscan check` shows which nodes sign. Ask the operator of the synchronizer, or those of members that are down'
 const NOT_ADMITTED =
   'Send its member file to the operators of the super-validators: none admits its engine, or none can be reached (docs/operations.md, "Adding a validator")'
-const READ_OUTPUT = 'The output of `run` has the reason (with systemd: journalctl)'
+
+/** Where a process says what is wrong. */
+export function readOutput(runs: OperatorConfig['runs']): string {
+  return `Read the last lines of \`run\`: \`journalctl -u quorumscan@${runs} -n 100\` with systemd, else its output`
+}
+
+/** Which processes do not work, of those that `run` has on this machine: checks of others mean nothing then. */
+function areDown(checks: readonly Check[]): boolean {
+  return checks.some(({ state }) => state === 'failed')
+}
+
+/** What failed on a full disk needs room first, and may then continue by itself: one advice, not two. */
+export function causedByDisk(
+  checks: readonly Check[],
+  disk: Check | undefined,
+  runs: OperatorConfig['runs'],
+): readonly Check[] {
+  if (disk === undefined || disk.state === 'ok') return checks
+  const advice = `Make room first (see disk). If it does not work a minute later, \`systemctl restart quorumscan@${runs}\` with systemd, else start \`run\` again`
+  return checks.map((check) => (check.state === 'failed' ? { ...check, advice } : check))
+}
+
+/** Checks that depend on other machines, as far as this machine allows a judgement. @param own - Of its own parts. */
+export function blameNobody(checks: readonly Check[], own: readonly Check[]): readonly Check[] {
+  if (!areDown(own)) return checks
+  const names = own.filter(({ state }) => state === 'failed').map(({ name }) => name)
+  return checks.map((check) =>
+    check.state === 'ok'
+      ? check
+      : warning(
+          check.name,
+          check.detail,
+          `First repair ${names.join(', ')} of this machine: until then this says nothing about others`,
+        ),
+  )
+}
 
 /** A service, what it reports, and the version that it runs; null: it does not answer. */
 export type Observed = {
@@ -40,7 +78,7 @@ export async function observe(
     services.map(async (service) => {
       const url = healthUrlOf(service)
       const [health, answer] = await Promise.all([
-        fetchHealth(url),
+        fetchHealth(url, ANSWER_MS_MAX),
         ask(`${url}/version`, { timeoutMs: ANSWER_MS_MAX }),
       ])
       const { version = null } = Object(answer.body)
@@ -49,40 +87,56 @@ export async function observe(
   )
 }
 
-/** The processes, the log and the blocks. One reason of several faults is the advice of each. */
+/**
+ * The processes (`own`), and the log and the blocks, which also depend on others. One reason of several faults is the
+ * advice of each.
+ */
 export function checkObserved(
   observed: readonly Observed[],
-  { genesis, name }: Pick<OperatorConfig, 'genesis' | 'name'>,
+  { genesis, name, runs }: Pick<OperatorConfig, 'genesis' | 'name' | 'runs'>,
   signedOffset: number | null,
   clock: Clock,
-): readonly Check[] {
+): { readonly own: readonly Check[]; readonly others: readonly Check[] } {
   const app = observed.at(-1)
   const isCutOff = observed.some(({ health }) => health?.ordering?.connected.length === 0)
   const isMember = genesis.nodes.some((node) => node.name === name)
   const notAdmitted = isCutOff && !isMember ? NOT_ADMITTED : null
   const log = app ? checkLogHeight(app, signedOffset, clock, notAdmitted) : null
   const reason = notAdmitted ?? (log?.advice === LOG_STALLS ? LOG_STALLS : null)
-  return [
-    ...observed.map((one) => checkProcess(one, reason)),
-    log,
-    ...observed.map((one) => checkBlocks(one, genesis, name)),
-  ].flatMap((check) => check ?? [])
+  const own = observed.map((one) => checkProcess(one, { reason, runs }))
+  const others = [log, ...observed.map((one) => checkBlocks(one, genesis, name))]
+  return { own, others: others.flatMap((check) => check ?? []) }
 }
 
 /** @param reason - Advice against that for which the process waits; null if it only needs time. */
-export function checkProcess({ service, pid, health }: Observed, reason: string | null): Check {
+export function checkProcess(
+  { service, pid, health }: Observed,
+  { reason, runs }: { readonly reason: string | null; readonly runs: OperatorConfig['runs'] },
+): Check {
   const name = LABEL[service.kind]
-  if (pid === null) return failed(name, 'it does not run', READ_OUTPUT)
-  if (health === null) return failed(name, `process ${pid} does not answer`, READ_OUTPUT)
+  const advice = readOutput(runs)
+  if (pid === null) return failed(name, 'it does not run', advice)
+  if (health === null)
+    return failed(
+      name,
+      `process ${pid} has not answered for ${ANSWER_MS_MAX / 1000} s; \`run\` ends and restarts one that hangs for a minute`,
+      advice,
+    )
   const { state, detail, code, isStalled } = health
   const words = `${stateLabel[state]} (process ${pid})`
   if (state === 'up' && detail === null) return ok(name, words)
   const found = `${words}: ${detail?.replace(/\.$/, '')}`
   if (isStalled)
-    return failed(name, found, `It does not continue by itself: sdk/ERRORS.md describes ${code}`)
+    return failed(
+      name,
+      found,
+      code === 'STATE_DIVERGED'
+        ? 'It does not continue by itself: stop `run`, type `quorumscan replica wipe --config FILE`, and start `run`'
+        : `It does not continue by itself: sdk/ERRORS.md describes ${code}`,
+    )
   // A synchronizer is up while it waits for the others.
   return state === 'up' && (reason === null || service.kind !== 'synchronizer')
-    ? warningIn(name, found, READ_OUTPUT)
+    ? warningIn(name, found, advice)
     : warning(name, found, reason ?? 'Wait until it has caught up')
 }
 
@@ -104,7 +158,7 @@ export function checkLogHeight(
   const isBehind = others !== null && others > offset
   return failed(
     'log',
-    `${detail}. Nothing came for ${seconds} s; an idle log has an entry every 10 s`,
+    `${detail}. Nothing came for ${seconds} s; an idle log has an entry at least every 10 s`,
     notAdmitted ?? (isBehind ? ONLY_THIS_LAGS : LOG_STALLS),
   )
 }

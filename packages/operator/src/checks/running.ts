@@ -1,14 +1,21 @@
 /** The checks of an operator whose processes run: those of `status`. */
-import { runningIn } from '@quorumscan/supervisor'
+import { doesRedisAnswer, existingSocketDirectory, runningIn } from '@quorumscan/supervisor'
 import { findOwner } from '../run/directory-lock.ts'
-import { externalRedisOf } from '../run/operator-services.ts'
+import { externalRedisOf, planOwnRedis } from '../run/operator-services.ts'
 import { askSignedStates } from '../signed-states.ts'
 import { checkBackup } from './backup.ts'
 import { type Check, failed, ok } from './check.ts'
 import { checkRedis } from './machine.ts'
 import { type CheckedOperator, checkShared, locateNodes } from './operator.ts'
 import { checkVotes } from './peers.ts'
-import { checkObserved, checkVersions, observe } from './processes.ts'
+import {
+  blameNobody,
+  causedByDisk,
+  checkObserved,
+  checkVersions,
+  observe,
+  readOutput,
+} from './processes.ts'
 
 /** A node without a new statement answers after 5 s. */
 const VOTE_MS_MAX = 7_000
@@ -21,12 +28,14 @@ export async function checkRunning(
   const { config, clock } = operator
   const isRunning = (await findOwner(config.directory, clock)) !== null
   const nodes = await locateNodes(operator)
-  const [running, shared] = await Promise.all([
-    isRunning ? checkProcesses(operator, nodes) : [notRunning(operator)],
+  const [{ own: found, others }, shared] = await Promise.all([
+    isRunning ? checkProcesses(operator, nodes) : { own: [notRunning(operator)], others: [] },
     checkShared(operator, nodes),
   ])
+  const disk = shared.find(({ name }) => name === 'disk')
+  const own = isRunning ? causedByDisk(found, disk, config.runs) : found
   const backups = backupDirectory === null ? [] : [checkBackup(backupDirectory, clock)]
-  return { isRunning, checks: [...running, ...shared, ...backups] }
+  return { isRunning, checks: [...own, ...blameNobody(others, own), ...shared, ...backups] }
 }
 
 function notRunning({ config }: CheckedOperator): Check {
@@ -34,30 +43,33 @@ function notRunning({ config }: CheckedOperator): Check {
   return failed('processes', `none runs: no \`run\` is active in ${config.directory.path}`, advice)
 }
 
-async function checkProcesses(
-  operator: CheckedOperator,
-  nodes: CheckedOperator['nodes'],
-): Promise<readonly Check[]> {
+async function checkProcesses(operator: CheckedOperator, nodes: CheckedOperator['nodes']) {
   const { config, services, fetch, clock } = operator
   const { genesis, directory } = config
   const { recordFile } = directory.processes
-  const [observed, signed] = await Promise.all([
+  const [redis, observed, signed] = await Promise.all([
+    checkOwnRedis(operator, recordFile),
     observe(services, recordFile),
     askSignedStates(0, { genesis, nodes, fetch, timeoutMs: VOTE_MS_MAX }),
   ])
-  return [
-    await checkOwnRedis(operator, recordFile),
-    ...checkObserved(observed, config, signed.offset, clock),
-    checkVotes(signed),
-    checkVersions(observed),
-  ]
+  const { own, others } = checkObserved(observed, config, signed.offset, clock)
+  return { own: [redis, ...own], others: [...others, checkVotes(signed), checkVersions(observed)] }
 }
 
 async function checkOwnRedis(operator: CheckedOperator, recordFile: string): Promise<Check> {
   const { config, services } = operator
   if (externalRedisOf(config) !== null) return checkRedis(config, operator)
+  const advice = readOutput(config.runs)
   const redis = runningIn(recordFile).find(({ id }) => id === services[0]?.redis.id)
-  return redis === undefined
-    ? failed('Redis', 'it does not run', 'The output of `run` has the reason')
-    : ok('Redis', `process ${redis.pid}`)
+  if (redis === undefined) return failed('Redis', 'it does not run', advice)
+  const sockets = existingSocketDirectory(config.directory)
+  const doesAnswer =
+    sockets !== null && (await doesRedisAnswer(planOwnRedis(operator, sockets).redisAddress))
+  return doesAnswer
+    ? ok('Redis', `process ${redis.pid}`)
+    : failed(
+        'Redis',
+        `process ${redis.pid} does not answer; \`run\` ends and restarts one that hangs for a minute`,
+        advice,
+      )
 }

@@ -1,11 +1,11 @@
 /** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Env, EnvError, type EnvReader, readEnv, type VariableSpec } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
-import { readInput, UsageError } from '@quorumscan/runtime'
+import { isPeerToken, messageOfRead, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
@@ -50,7 +50,20 @@ export const OPTIONAL_VARIABLES = {
       '1: accept private keys that other users of the machine can read, on a file system that has no rights',
     example: '1',
   },
+  QS_CONSOLE_TOKEN_FILE: {
+    about:
+      'the file of the token with which a browser reads the console at QS_OPERATOR_ADDRESS, /console; without it there is no console',
+    example: '/etc/quorumscan/console-token',
+    file: parseConsoleToken,
+  },
 } as const satisfies Readonly<Record<string, VariableSpec>>
+
+/** @throws {Error} If the text is not a token. The message does not contain the text. */
+export function parseConsoleToken(text: string): string {
+  const token = text.trim()
+  if (isPeerToken(token)) return token
+  throw new Error('the file must hold a token: 22 to 128 of A-Z a-z 0-9 _ -')
+}
 
 /** The variables of `backup`, which are optional. */
 export const BACKUP_VARIABLES = {
@@ -89,6 +102,8 @@ export type OperatorConfig = {
   readonly backupRecipient: string | null
   /** Where `run` serves metrics and health; null: each process serves its own on its port. */
   readonly operatorAddress: { readonly host: string; readonly port: number } | null
+  /** The file of the token of the console; null: there is no console. */
+  readonly consoleTokenFile: string | null
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
 }
@@ -119,9 +134,47 @@ function mayExist(file: string): boolean {
   }
 }
 
-function readVariables(file: string): Env {
-  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
+/** The variables of the file, as they are. @throws {UsageError} If it cannot be read, or sets one of them twice. */
+export function readVariables(file: string): Env {
+  const parse = (bytes: Buffer) => {
+    const text = bytes.toString()
+    const twice = variablesSetTwice(text)
+    if (twice.length > 0)
+      throw new Error(
+        `it sets ${twice.map(({ name, lines }) => `${name} in the lines ${lines.join(' and ')}`).join(', ')}; leave one of them`,
+      )
+    return parseEnv(text)
+  }
   return readInput(file, parse, 'the configuration cannot be read: ')
+}
+
+/** A line that sets a variable, as `parseEnv` of Node reads it, with the quote that begins its value. */
+const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(["'`]?)(.*)$/
+
+/** Of two values of one name the last would win, without a word. The lines are counted from 1. */
+function variablesSetTwice(text: string) {
+  const linesByName = new Map<string, number[]>()
+  /** The quote that ends a value of several lines; null outside of one. */
+  let open: string | null = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (open !== null) {
+      if (line.includes(open)) open = null
+      continue
+    }
+    const [, name, quote = '', rest = ''] = ASSIGNMENT.exec(line) ?? []
+    if (name === undefined) continue
+    linesByName.set(name, [...(linesByName.get(name) ?? []), index + 1])
+    const isOfSeveralLines =
+      quote !== '' &&
+      !rest.includes(quote) &&
+      text
+        .split('\n')
+        .slice(index + 1)
+        .join('\n')
+        .includes(quote)
+    if (isOfSeveralLines) open = quote
+  }
+  return [...linesByName].flatMap(([name, lines]) => (lines.length > 1 ? [{ name, lines }] : []))
 }
 
 /**
@@ -142,9 +195,12 @@ export function readOperatorConfig(
       variables,
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
+        const isKnown = (problem: string) =>
+          ((config.genesis === undefined || config.members === undefined) &&
+            FOLLOWS_FROM_GENESIS.test(problem)) ||
+          (config.name === '' && FOLLOWS_FROM_NAME.test(problem))
         for (const problem of judge(withPlaceholders(config)))
-          if (config.genesis !== undefined || !FOLLOWS_FROM_GENESIS.test(problem))
-            reader.problem(problem)
+          if (!isKnown(problem)) reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
       ({ name }) => known.add(name),
@@ -202,14 +258,38 @@ function readOperator(
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   const operatorAddress = readOperatorAddress(reader)
+  const consoleTokenFile = readConsoleTokenFile(reader, operatorAddress !== null)
   if (operatorAddress === null || 'port' in operatorAddress)
-    return { ...found, backupDirectory, backupRecipient, synchronizerPort, operatorAddress }
+    return {
+      ...found,
+      backupDirectory,
+      backupRecipient,
+      synchronizerPort,
+      operatorAddress,
+      consoleTokenFile,
+    }
   reader.problem('QS_OPERATOR_ADDRESS: `run` serves HTTP: name host:port, not a unix socket')
   return { ...found, backupDirectory, backupRecipient, synchronizerPort }
 }
 
-/** These name nodes, which are not known without a genesis. */
+function readConsoleTokenFile(reader: EnvReader, hasListener: boolean): string | null {
+  const file = reader.optional('QS_CONSOLE_TOKEN_FILE', OPTIONAL_VARIABLES.QS_CONSOLE_TOKEN_FILE)
+  if (file === null) return null
+  if (!hasListener)
+    reader.problem('QS_CONSOLE_TOKEN_FILE: the console is at QS_OPERATOR_ADDRESS, which is not set')
+  try {
+    parseConsoleToken(readFileSync(file, 'utf8'))
+  } catch (error) {
+    reader.problem(`QS_CONSOLE_TOKEN_FILE: ${messageOfRead(error, file)}`)
+  }
+  return file
+}
+
+/** These name nodes, which are not known without a genesis, and their addresses, which are in the member files. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
+
+/** `run` sets these from the name of the operator. */
+const FOLLOWS_FROM_NAME = /^QS_(?:NODE_NAME|PUBLIC_URL)\b/
 
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
@@ -241,12 +321,13 @@ function problemsOfKeys(
 ): readonly string[] {
   if (name === '' || directory === undefined) return []
   const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
-  const inFile = members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys
+  const inFile: Readonly<Record<string, string | undefined>> =
+    members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys ?? {}
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
     const key = readKeyFile(file, { role: ROLE_OF[runs], areReadableAllowed })
     if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
-    const wanted = inGenesis[kind] ?? Object(inFile)[kind] ?? key.publicKey
+    const wanted = inGenesis[kind] ?? inFile[kind] ?? key.publicKey
     if ([key.publicKey, nodeIdOf(key.publicKey)].includes(wanted)) return []
     const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
     return [
@@ -293,7 +374,7 @@ export function problemsOfMembers({ runs, name, genesis, members }: Found): read
         ? [`QS_MEMBERS: the file of ${node.name} has no address of its engine`]
         : []
     }),
-    ...(runs === 'sv' && !nodes.some((node) => node.name === name)
+    ...(runs === 'sv' && name !== '' && !nodes.some((node) => node.name === name)
       ? [`QS_NAME: the genesis names no super-validator ${name}`]
       : []),
     ...(runs === 'synchronizer' && isMemberOrdered

@@ -7,6 +7,7 @@ import { type Clock, singleFlight } from '@quorumscan/base'
 import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
 import { answerClientError, createLocalListener, securityHeaders } from '@quorumscan/server'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
+import type { Console } from '../console/console.ts'
 
 /** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
 const ANSWER_MS_MAX = 2000
@@ -48,7 +49,7 @@ export function mergeMetrics(textOf: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Listens until it is disposed of. Answers `/metrics` itself, and passes every other path on to the process that has the
+ * Listens until it is disposed of. Answers `/metrics` and `/console` itself, and passes every other path on to the process that has the
  * name of the operator.
  *
  * @throws {CommandError} If the address cannot be listened on.
@@ -60,9 +61,11 @@ export async function openOperatorListener(options: {
   readonly processes: Pick<ServiceRunner['processes'], 'state'>
   /** The socket on which a process serves its metrics and its health. */
   readonly socketOf: (process: string) => string
+  /** Makes the console of these metrics; null: there is none. */
+  readonly makeConsole?: ((readMetrics: () => Promise<string>) => Console) | null
   readonly clock: Clock
 }): Promise<AsyncDisposable> {
-  const { name, address, services, processes, socketOf } = options
+  const { name, address, services, processes, socketOf, makeConsole = null } = options
   const metrics = createMetrics(options)
   const textOf = new Map<string, string>()
   const redisIds = services.flatMap(({ redis, isExternal }) => (isExternal ? [] : [redis.id]))
@@ -88,12 +91,16 @@ export async function openOperatorListener(options: {
     const { contentType, text: own } = await metrics.expose()
     return { contentType, body: mergeMetrics(new Map([...textOf, [`${name}.run`, own]])) }
   })
-  const answer = async ({ method = '', url = '/' }: IncomingMessage, response: ServerResponse) => {
+  const ownConsole = makeConsole?.(async () => (await scrape()).body) ?? null
+  const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '/' } = incoming
     if (!METHODS.includes(method)) {
       response.writeHead(405, { allow: METHODS.join(', ') }).end()
       return
     }
-    if (url.split('?', 1)[0] === '/metrics') {
+    const [path = ''] = url.split('?', 1)
+    if (await ownConsole?.answer(path, incoming, response)) return
+    if (path === '/metrics') {
       const { contentType, body } = await scrape()
       response.writeHead(200, { 'content-type': contentType }).end(body)
       return

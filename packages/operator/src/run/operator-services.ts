@@ -183,7 +183,8 @@ export function externalRedisOf({ runs, variables }: Pick<OperatorConfig, 'runs'
   return readEnv(variables, (reader) => readRedis(reader, name, { about: '', example: '' }))
 }
 
-function redisVariableOf(runs: OperatorConfig['runs']): string {
+/** The variable that names a Redis of the operator's own. */
+export function redisVariableOf(runs: OperatorConfig['runs']): string {
   return runs === 'synchronizer' ? 'QS_LOG_REDIS' : 'QS_REDIS'
 }
 
@@ -240,6 +241,11 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
 export function fileVariablesOf(config: OperatorConfig): ReadonlySet<string> {
   const { specs } = readVariablesOfProcesses(config)
   return new Set([...specs.keys()].filter((name) => specs.get(name)?.file !== undefined))
+}
+
+/** The variables that `run` and the processes of this configuration read, also of a wrong one. */
+export function variablesOf(config: OperatorConfig): ReadonlySet<string> {
+  return new Set([...config.known, ...readVariablesOfProcesses(config).specs.keys()])
 }
 
 /** The variables that the processes read, and what is missing or wrong. */

@@ -374,3 +374,48 @@ it('refuses members that differ from the genesis', () => {
     'this network has no synchronizer',
   )
 })
+
+it.each(['redis', 'cometbft'] as const)(
+  'with %s, a variable that is missing is named, and no other that follows from it',
+  (driver) => {
+    const variables: Record<string, string> = {
+      ...ownVariables('sv-1', driver),
+      ...(driver === 'redis'
+        ? { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }
+        : {}),
+      ...tls,
+      QS_OPERATOR_ADDRESS: '127.0.0.1:9464',
+    }
+    expect(read('sv', variables)).toMatchObject({ name: 'sv-1' })
+    const problemsOf = (missing: string): readonly string[] => {
+      const { [missing]: _, ...others } = variables
+      try {
+        read('sv', others)
+        return []
+      } catch (error) {
+        const [, ...lines] = (error as Error).message.split('\n')
+        return lines.slice(0, -1)
+      }
+    }
+    const required = ['QS_NAME', 'QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS', 'QS_PORT']
+    required.push(
+      ...(driver === 'redis' ? ['QS_LOG'] : ['QS_SYNCHRONIZER_PORT', 'QS_ENGINE_ADDRESS']),
+    )
+    for (const name of required) expect(problemsOf(name), name).toEqual([`${name} is not set`])
+  },
+)
+
+it('refuses a variable that is set twice, with its lines', () => {
+  const { QS_NAME, ...others } = ownVariables('sv-1', 'cometbft')
+  const of = (text: string) => () => {
+    const file = fileOf(others)
+    writeFileSync(file, `${readFileSync(file, 'utf8')}${text}`)
+    return readOperatorConfig('sv', file, () => [])
+  }
+  expect(of(`QS_NAME=sv-2\nexport QS_NAME = ${QS_NAME}\n`)).toThrow(
+    /sets QS_NAME in the lines 9 and 10; leave one of them/,
+  )
+  const certificate = `"-----BEGIN\nQS_NAME=sv-2\n-----END"`
+  expect(of(`QS_NAME=${QS_NAME}\nTEXT=${certificate}\n# QS_NAME=sv-3\n`)().name).toBe('sv-1')
+  expect(of(`QS_NAME=${QS_NAME}\nTEXT="no end\nQS_PORT=4612\n`)).toThrow('sets QS_PORT')
+})

@@ -74,8 +74,12 @@ function configOf(runs: 'sv' | 'synchronizer', variables: object) {
 }
 
 const given = { redisServer: required('redis'), env: process.env, clock }
+const logTo = (said: string[]) => ({
+  report: (sentence: string) => void said.push(sentence),
+  pass: () => {},
+})
 const run = (config: OperatorConfig, said: string[] = []) =>
-  runOperator({ ...given, config, entryFiles, report: (sentence) => said.push(sentence) })
+  runOperator({ ...given, config, entryFiles, log: logTo(said) })
 
 it('stops all processes, without a restart, if one finds its configuration wrong', async () => {
   const said: string[] = []
@@ -93,7 +97,7 @@ it('stops all processes, without a restart, if one finds its configuration wrong
     ...given,
     config: configOf('synchronizer', { QS_PORT: '0' }),
     entryFiles: { ...entryFiles, synchronizer },
-    report: (sentence) => said.push(sentence),
+    log: logTo(said),
   })
   const failed = expect(running.failed).rejects
   await failed.toBeInstanceOf(UsageError)

@@ -1,17 +1,28 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll, withResolvers } from '@quorumscan/base'
-import { assertWritable, CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import { CONFIGURATION_EXIT, openAll, requestReload, withResolvers } from '@quorumscan/base'
+import {
+  assertWritable,
+  CommandError,
+  messageOf,
+  openLiveFile,
+  UsageError,
+} from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
+import { ROLE_OF } from '../ceremony/member.ts'
 import { describeCheck } from '../checks/check.ts'
 import { checkedOperator } from '../checks/operator.ts'
+import { checkRunning } from '../checks/running.ts'
 import { checkStart } from '../checks/start.ts'
+import { createConsole } from '../console/console.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
-import type { OperatorConfig } from './operator-config.ts'
+import { type OperatorConfig, parseConsoleToken } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
+import type { RunLog } from './run-log.ts'
+import { reportToServiceManager, withoutServiceManager } from './service-manager.ts'
 import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
@@ -26,11 +37,12 @@ export async function runOperator(
   options: OwnNode & {
     readonly config: OperatorConfig
     readonly entryFiles: Machine['entryFiles']
-    /** Receives what happens, in sentences. */
-    readonly report: (sentence: string) => void
+    /** Receives what happens, and what the processes write. */
+    readonly log: RunLog
   },
 ) {
-  const { config, redisServer, entryFiles, clock, report } = options
+  const { config, redisServer, entryFiles, clock, log } = options
+  const { report } = log
   const { directory, genesis, name } = config
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return openAll(async (resources) => {
@@ -48,7 +60,9 @@ export async function runOperator(
     const engineProgram = isMemberOrdered
       ? await findEngine({ ...options.env, ...config.variables })
       : null
-    const inherited = Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))
+    const inherited = Object.entries(withoutServiceManager(options.env)).filter(
+      ([one]) => !one.startsWith('QS_'),
+    )
     const env = Object.fromEntries(inherited)
     const machine = { directory, socketDirectory, redisServer, entryFiles, engineProgram, env }
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
@@ -62,7 +76,9 @@ export async function runOperator(
       services,
       clock,
       isCluster: false,
-      onIncident: (_, sentence) => report(sentence),
+      endsSilent: true,
+      onIncident: (_, sentence) => report(sentence, 'warn'),
+      onLine: log.pass,
       shouldRestart(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
@@ -79,12 +95,21 @@ export async function runOperator(
       },
     })
     resources.onClose(() => runner.stopAll())
+    runner.endSilent()
     const { operatorAddress: address } = config
     const socketOf = (id: string) => metricsSocketOf({ socketDirectory }, id)
     const { processes } = runner
     if (address !== null)
       resources.opened(
-        await openOperatorListener({ name, address, services, processes, socketOf, clock }),
+        await openOperatorListener({
+          name,
+          address,
+          services,
+          processes,
+          socketOf,
+          clock,
+          makeConsole: consoleOf(options),
+        }),
       )
     resources.opened(watchMembers(config, { clock, report }))
     for (const service of services) await runner.startRedis(service)
@@ -95,9 +120,18 @@ export async function runOperator(
           wereReady.add(service.app.id)
           report(`${service.name} is ready`)
         },
-        (error) => report(messageOf(error)), // The runner keeps trying, or is being stopped.
+        (error) => report(messageOf(error), 'warn'), // The runner keeps trying, or is being stopped.
       )
+    // The others may not run yet: systemd need not wait until it has caught up.
+    resources.opened(await reportToServiceManager({ ...options, report }))
     return {
+      /** Certificates, tokens and member files are read now, by this process and by those that it runs. */
+      reload(): void {
+        report('reading certificates, tokens and member files again')
+        requestReload()
+        // A process that still starts would end, and reads them anyway.
+        for (const id of wereReady) processes.reload(id)
+      },
       /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
       failed,
     }
@@ -107,13 +141,28 @@ export async function runOperator(
 /** Reports the warnings of the checks. @throws {CommandError} With all that failed. */
 async function refuseFailed(
   operator: Parameters<typeof checkedOperator>[0],
-  report: (sentence: string) => void,
+  report: RunLog['report'],
 ): Promise<void> {
   const checks = await checkStart(checkedOperator(operator), false)
-  for (const check of checks)
-    if (check.state === 'warning') report(`warning: ${describeCheck(check)}`)
+  for (const check of checks) if (check.state === 'warning') report(describeCheck(check), 'warn')
   const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck)
   if (failed.length === 0) return
   const Refusal = checks.some(({ isMisconfigured }) => isMisconfigured) ? UsageError : CommandError
   throw new Refusal(['nothing was started, because a check failed:', ...failed].join('\n'))
+}
+
+/** The console of the operator, if its configuration names a token. */
+function consoleOf(operator: Parameters<typeof checkedOperator>[0]) {
+  const { config, clock } = operator
+  const { consoleTokenFile: file, name, runs } = config
+  if (file === null) return null
+  const logger = { warn() {} } // `--check` and the start report an invalid file; the last valid token stays.
+  const named = { variable: 'QS_CONSOLE_TOKEN_FILE', file }
+  const token = openLiveFile(named, parseConsoleToken, { clock, logger })
+  const checked = checkedOperator(operator)
+  return (readMetrics: () => Promise<string>) =>
+    createConsole({
+      ...{ name, role: ROLE_OF[runs], token, readMetrics, clock },
+      readChecks: async () => (await checkRunning(checked, config.backupDirectory)).checks,
+    })
 }

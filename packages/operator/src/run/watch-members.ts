@@ -2,7 +2,7 @@
  * Watches the directory of member files, and passes changes on to the running processes: validators that are admitted or
  * removed, and members with other addresses. The processes read the file that is written here (`QS_PEERS_FILE`).
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, onReload } from '@quorumscan/base'
 import { createRateLimitedLog, messageOf, repeat, writeFileUnlessEqual } from '@quorumscan/runtime'
 import { isSameMember, type MemberFile, sequenceOf } from '../ceremony/member.ts'
 import { type OperatorConfig, problemsOfMembers, readMembers } from './operator-config.ts'
@@ -11,7 +11,7 @@ import { peersFileOf } from './operator-services.ts'
 const LOOK_MS = 5_000
 
 /**
- * Writes the file before it returns, and again after each change, until it is disposed of. While a member file is invalid,
+ * Writes the file before it returns, and again after each change, until it is disposed of. Looks at once at a reload. While a member file is invalid,
  * or one of a super-validator is missing, nothing changes.
  *
  * @param report - Receives what changed, and why nothing changed, in sentences.
@@ -42,7 +42,22 @@ export function watchMembers(
       ),
     )
   write()
-  return repeat(look, { clock, everyMs: LOOK_MS, onError })
+  const closing = new AbortController()
+  const lookNow = () => {
+    try {
+      look()
+    } catch (error) {
+      onError(error)
+    }
+  }
+  onReload(lookNow, closing.signal)
+  const looks = repeat(lookNow, { clock, everyMs: LOOK_MS })
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await looks[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** The file, or the one in use if that is newer. */

@@ -132,6 +132,19 @@ describe('a reader of certified answers', () => {
     expect(world.asked()).toHaveLength(2)
   })
 
+  it.each([null, 140, 2000])(
+    'asks a second node after 150 ms where the first usually takes %s ms',
+    (latencyMs) => {
+      const world = createWorld()
+      for (const source of world.state.sources) source.latencyMs = latencyMs
+      world.ask()
+      world.pass(149)
+      expect(world.asked()).toHaveLength(1)
+      world.pass(1)
+      expect(world.asked()).toHaveLength(2)
+    },
+  )
+
   it('does not avoid a node whose first answer took long because of connecting', () => {
     const world = createWorld([urlOf('sv-1')])
     const answerAfter = (ms: number, flight: RequestInFlight) => {

@@ -21,7 +21,7 @@ const SUSPICIOUS_AGE_MS = 12_000
 const HEDGE_FACTOR = 3
 /** The bounds of that time. Below, a pause of either process would double the load; above, an answer may be lost. */
 const HEDGE_MS_MIN = 50
-const HEDGE_MS_MAX = 2500
+const HEDGE_MS_MAX = 150
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
 export function requestsWhileSuspicious(

@@ -43,6 +43,14 @@ it('refuses a record that the node did not sign', async () => {
   expect(book.records()).toEqual([])
 })
 
+it('checks one record of a node in a list', async () => {
+  const { book, checks } = createBook()
+  const offered = book.add([record(1), record(2), record(3)])
+  checks[0]?.(false)
+  expect(await offered).toEqual([])
+  expect(checks.length).toBe(1)
+})
+
 it('reports a private address once its node has signed it, and refuses it', async () => {
   const { book, checks, refused } = createBook()
   const atHome = (sequence: number) => ({ ...record(sequence), url: 'https://10.0.0.1/' })

@@ -52,13 +52,18 @@ export function createAddressBook(options: {
     })
 
   return {
-    /** Adds records that their node has signed and that are newer than the known one. Returns their addresses. */
+    /**
+     * Adds records that their node has signed and that are newer than the known one; of a node only the first record, as
+     * checking signatures takes time. Returns their addresses.
+     */
     async add(records: readonly unknown[]): Promise<Address[]> {
       const added: Address[] = []
+      const seen = new Set<string>()
       for (const record of records.slice(0, RECORDS_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
-        if (!isTrusted(options.trust, name)) continue
+        if (!isTrusted(options.trust, name) || seen.has(name)) continue
+        seen.add(name)
         const url = parseNodeUrl(record.url, true)
         if (url === undefined || !isNewer(record) || !(await isSigned(record))) continue
         // Tested again: another source may have brought a newer record during the check.
@@ -79,11 +84,12 @@ export function createAddressBook(options: {
   }
 }
 
-/** The records in a body of `GET /v0/scans`; empty if it is not of that shape. */
-export function recordsOfScans(body: unknown): unknown[] {
+/** The records in a body of `GET /v0/scans`; null if it is not of that shape. */
+export function recordsOfScans(body: unknown): unknown[] | null {
   const groups = scansOf(body)
+  if (groups === null) return null
   return groups.flatMap((group) =>
-    scansOf(group).map((scan) => {
+    (scansOf(group) ?? []).map((scan) => {
       const { svName, publicUrl, sequence, signature } = Object(scan)
       return { name: svName, url: publicUrl, sequence, signature }
     }),
@@ -91,9 +97,9 @@ export function recordsOfScans(body: unknown): unknown[] {
 }
 
 /** Groups have a member of the same name as the body that holds them. */
-function scansOf(value: unknown): unknown[] {
+function scansOf(value: unknown): unknown[] | null {
   const { scans } = Object(value)
-  return Array.isArray(scans) ? scans : []
+  return Array.isArray(scans) ? scans : null
 }
 
 /** The caller tests that the name is in the genesis, and that the sequence is newer than the known one or -1. */

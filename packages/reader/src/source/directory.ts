@@ -1,6 +1,7 @@
 /**
  * Learns the addresses of the nodes and keeps them current (D-34). One live source is enough, and no source is ever
- * given up, so addresses are learned as long as one node that knows them is alive.
+ * given up, so addresses are learned as long as one node that knows them is alive. A source that answers with anything
+ * but a list is not asked for a minute while another one is there.
  */
 
 import type { CryptoPort } from '@quorumscan/verifier'
@@ -19,6 +20,8 @@ const REFRESH_MS_URGENT = 1000
 const ASK_MS_MAX = 5000
 /** After this time a request may be lost, and the next refresh sends another one. */
 const LOST_MS = 2500
+/** How long a source without a list is not asked. */
+const PENALTY_MS = 60_000
 
 export function createDirectory(options: {
   readonly reader: ReaderOptions
@@ -44,6 +47,7 @@ export function createDirectory(options: {
     onPrivate: options.onPrivate,
   })
   const asking = new Map<string, Promise<void>>()
+  const penaltyUntilMs = new Map<string, number>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY
   let learned = false
   let loaded: Promise<void> | undefined
@@ -79,9 +83,11 @@ export function createDirectory(options: {
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })
-      const isNews =
-        reply.status === 200 && (await addRecords(recordsOfScans(parseJson(reply.body))))
-      if (isNews) await reader.addressStore?.save(book.records())
+      // 5xx and 429 are of a server, or its proxy, that cannot answer now.
+      if (reply.status >= 500 || reply.status === 429) return
+      const records = reply.status === 200 ? recordsOfScans(parseJson(reply.body)) : null
+      if (records === null) penaltyUntilMs.set(url, reader.clock.monotonicMs() + PENALTY_MS)
+      else if (await addRecords(records)) await reader.addressStore?.save(book.records())
     } catch {
       // The other sources and the next refresh remain. Addresses that cannot be stored are learned again.
     } finally {
@@ -103,7 +109,11 @@ export function createDirectory(options: {
       refreshedAtMs = now
       loaded ??= load()
       await loaded
-      for (const url of [...seeds, ...book.urls()]) if (!asking.has(url)) asking.set(url, ask(url))
+      const urls = [...seeds, ...book.urls()]
+      for (const [url, untilMs] of penaltyUntilMs) if (untilMs <= now) penaltyUntilMs.delete(url)
+      const usable = urls.filter((url) => !penaltyUntilMs.has(url))
+      for (const url of usable.length > 0 ? usable : urls)
+        if (!asking.has(url)) asking.set(url, ask(url))
       await Promise.all(asking.values())
       learned = true
     },

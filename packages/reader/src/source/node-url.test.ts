@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isAuthenticated, parseNodeUrl } from './node-url.ts'
+import { isAuthenticated, machineOf, parseNodeUrl } from './node-url.ts'
 
 describe('the URL of a node', () => {
   it.each([
@@ -83,5 +83,22 @@ describe('the URL of a node', () => {
     expect(isAuthenticated('http://[::1]:4600')).toBe(true)
     expect(isAuthenticated('http://a.example')).toBe(false)
     expect(isAuthenticated('http://10.0.0.1')).toBe(false)
+  })
+})
+
+describe('the machine of a URL', () => {
+  it.each([
+    ['http://127.0.0.1:7', 'http://localhost:7', 'http://127.1:7/x', 'http://0x7f.0.0.1:7'],
+    ['http://127.0.0.1:7', 'http://[::1]:7', 'http://a.LOCALHOST:7', 'https://localhost.:7'],
+    ['http://127.0.0.1:7', 'https://[::ffff:127.0.0.1]:7', 'https://0.0.0.0:7', 'https://[::]:7'],
+    ['http://127.0.0.1', 'http://localhost:80', 'http://2130706433/'],
+    ['https://a.example', 'https://A.example.', 'https://a.example:8443', 'https://a.example/x'],
+  ])('%s is that of other spellings', (first, ...others) => {
+    expect(others.map(machineOf)).toEqual(others.map(() => machineOf(first)))
+  })
+
+  it('is another one for another name, and on this machine for another port', () => {
+    const urls = ['https://a.example', 'https://b.example', 'http://127.0.0.1:7', 'http://[::1]:8']
+    expect(new Set(urls.map(machineOf)).size).toBe(urls.length)
   })
 })

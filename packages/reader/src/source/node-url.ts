@@ -60,3 +60,16 @@ export function isAuthenticated(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || LOOPBACK.test(hostname)
 }
+
+/**
+ * The name of a machine in an address: one machine has one voice, however its address is written and whatever its port. This
+ * machine, with all its spellings, is a machine for each port. Names of others are not resolved: a browser cannot, and
+ * different operators share the addresses of a CDN.
+ */
+export function machineOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/\.$/, '')
+  const isOwn =
+    host === '0.0.0.0' || /^\[::(?:ffff:7f.*)?\]$/.test(host) || isAuthenticated(`http://${host}`)
+  return isOwn ? `localhost:${port || (protocol === 'https:' ? '443' : '80')}` : host
+}

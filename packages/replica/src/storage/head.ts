@@ -31,7 +31,7 @@ export type StateMark = {
   readonly activityCount: number
 }
 
-/** Changes with the layout of any value. A replica of another layout is rebuilt. */
+/** Increases with each change of the layout of any value. A replica of an older layout is rebuilt, one of a newer refused. */
 const LAYOUT = 8
 /** In the order in which they are stored; the root and three more numbers follow. */
 const HASH_NAMES = ['genesisHash', 'historyHash', 'entryHash', 'dueHash'] as const
@@ -45,7 +45,7 @@ const NO_ROOT = '0'.repeat(64)
 /** Redis holds a replica that this process cannot use. The message says what to do. */
 export class ReplicaStateError extends Error {
   override readonly name = 'ReplicaStateError'
-  /** Whether another release wrote it with another storage layout, so that it must be rebuilt. */
+  /** Whether an older release wrote it with another storage layout, so that it must be rebuilt. */
   readonly isOfOtherLayout: boolean
 
   constructor(message: string, options: { readonly isOfOtherLayout?: boolean } = {}) {
@@ -85,6 +85,10 @@ export function decodeSpan(bytes: Uint8Array): Pick<StoredHead, 'offset' | 'hori
 }
 
 function numbersOf(bytes: Uint8Array): (index: number) => number {
+  if ((bytes[0] ?? 0) > LAYOUT)
+    throw new ReplicaStateError(
+      'The replica in Redis was written by a newer version of the software, and is not damaged. Nothing was changed: install that version again, or delete the replica with `quorumscan replica wipe`, so that this version rebuilds it.',
+    )
   if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
     throw new ReplicaStateError(
       'The replica in Redis has a layout that this version does not know, and is not damaged: install the version that wrote it, or wipe it, so that it is rebuilt from the log.',

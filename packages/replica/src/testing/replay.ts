@@ -1,7 +1,7 @@
 /** Replays a log into a replica and returns its hashes, roots and keys. Also run in processes of other locales. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
-import type { Scenario } from '@quorumscan/ledger/testing'
+import type { Actor, Scenario } from '@quorumscan/ledger/testing'
 import { partyParticipant } from '@quorumscan/model'
 import {
   createManualClock,
@@ -35,6 +35,13 @@ export function hashesOf(scenario: Scenario): string[] {
   return hashes
 }
 
+/** A log with its network. */
+type Replayable = {
+  readonly network: Pick<Scenario['network'], 'genesis' | 'genesisHash'>
+  readonly ledger: Pick<Scenario['ledger'], 'entries' | 'head'>
+  readonly svs: readonly Pick<Actor, 'party'>[]
+}
+
 export type Replayed = {
   readonly hashes: string[]
   /** State roots by certifiable offset, that the replica reported before it was stopped. */
@@ -47,7 +54,7 @@ export type Replayed = {
  * while the replica is restarted and Redis killed (SIGKILL), as the seed decides.
  */
 export async function replay(
-  scenario: Scenario,
+  scenario: Replayable,
   options: { readonly seed: string; readonly faults: boolean },
 ): Promise<Replayed> {
   await using redis = await startRedis(['--appendonly', 'yes'])
@@ -79,7 +86,7 @@ export async function settledDump(redis: TestRedis, genesis: Genesis) {
 }
 
 async function runOnce(
-  scenario: Scenario,
+  scenario: Replayable,
   redis: TestRedis,
   run: {
     readonly log: readonly LogEntry[]

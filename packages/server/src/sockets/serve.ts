@@ -5,13 +5,15 @@
  *                    30 s is closed (1013), and one that answers no ping; an error is the last frame
  *   end              1000 after the end of the stream, 1001 when the process stops
  *
- * Memory for a connection is bounded: while the socket takes a batch, one further batch is made.
+ * Memory for a connection is bounded: while the socket takes a batch, one further batch is made. Batches that wait until
+ * the client reads count with its unread answers.
  */
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { afterDelay, type Clock, withTimeout } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
+import { countUnread } from '../listener.ts'
 import { textFrames } from './text-frames.ts'
 
 /** JSON texts to send, one for each frame, in batches. */
@@ -106,7 +108,10 @@ async function deliver(elements: Frames, client: Client): Promise<Sent> {
   let sending: Promise<Sent> = Promise.resolve('taken')
   try {
     for await (const batch of elements) {
-      if ((await sending) !== 'taken') break
+      const release = countUnread(client.connection, sizeOf(batch))
+      const before = await sending
+      release()
+      if (before !== 'taken') break
       sending = send(batch, client)
     }
   } catch (error) {
@@ -114,6 +119,13 @@ async function deliver(elements: Frames, client: Client): Promise<Sent> {
     if ((await sending) === 'taken') throw error
   }
   return await sending
+}
+
+/** Its characters: nearly all are bytes. */
+function sizeOf(batch: readonly string[]): number {
+  let size = 0
+  for (const text of batch) size += text.length
+  return size
 }
 
 /** Sends each element as a frame. Resolves when the kernel has taken all, or the client takes no more. */
@@ -132,9 +144,11 @@ async function send(batch: readonly string[], client: Client): Promise<Sent> {
     // Most are taken at once. Other work of this process runs meanwhile.
     await setImmediate()
     if (isTaken) continue
+    const release = countUnread(connection, sizeOf(batch))
     const bound = { clock, timeoutMs: STALLED_MS, signal: closed }
     const stalled = (): Sent => 'stalled'
     const outcome = await withTimeout(bound, () => taken, stalled).catch((): Sent => 'gone')
+    release()
     if (outcome !== 'taken') return outcome
   }
   return 'taken'

@@ -94,6 +94,12 @@ export function statesAfter(collection: Collection, member: string, offset: numb
   return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
 }
 
+/** The members whose stored statements are of this state. */
+export function signersOf(collection: Collection, point: StatePoint): ReadonlySet<string> {
+  const equal = statesAt(collection, point.offset).filter((state) => isSamePoint(state, point))
+  return new Set(equal.map(({ member }) => member))
+}
+
 /** Whether the statement is neither stored nor too old to be stored. */
 export function isNewState(
   { states }: Collection,

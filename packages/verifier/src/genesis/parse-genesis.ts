@@ -125,7 +125,11 @@ function parseOrdering({ ordering, nodes }: Genesis): readonly string[] {
   )(ordering, 'ordering')
   const { validators } = ordering as CometbftOrdering // As just checked.
   return validators.flatMap(({ name, key, nodeId }, index) => {
-    check(name === nodes[index]?.name, `ordering.validators[${index}].name`)
+    check(
+      name === nodes[index]?.name,
+      `ordering.validators[${index}].name`,
+      `: it is ${quoted(name)}, and the member of nodes[${index}] is ${quoted(nodes[index]?.name ?? '')}`,
+    )
     return [key, nodeId]
   })
 }
@@ -143,15 +147,23 @@ function record(
     const where = path || 'genesis'
     check(typeof value === 'object' && value !== null && !Array.isArray(value), where)
     const members = new Map(Object.entries(value))
-    const rules = Object.entries({ ...required, ...optional })
-    const count = rules.filter(([name]) => members.has(name)).length
-    check(
-      count === members.size && Object.keys(required).every((name) => members.has(name)),
-      `${where} (members)`,
-    )
+    const rules = new Map(Object.entries({ ...required, ...optional }))
+    const unknown = [...members.keys()].filter((name) => !rules.has(name)).map(quoted)
+    const missing = Object.keys(required)
+      .filter((name) => !members.has(name))
+      .map(quoted)
+    const problems = [
+      ...(unknown.length > 0 ? [`${unknown.join(', ')} is no member of this version`] : []),
+      ...(missing.length > 0 ? [`it lacks ${missing.join(', ')}`] : []),
+    ]
+    check(problems.length === 0, where, `: ${problems.join(', and ')}`)
     for (const [name, rule] of rules)
       if (members.has(name)) rule(members.get(name), path ? `${path}.${name}` : name)
   }
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name)
 }
 
 function list(min: number, rule: Rule, max: number): Rule {

@@ -18,11 +18,13 @@ const ROOT = join(import.meta.dirname, '../../../..')
  * Imports a module, with all that it imports, in which the text of the mutation is replaced.
  *
  * @param entry - Path of the module's source.
+ * @param instance - Another text imports another instance of the same code.
  * @throws {Error} If the file does not contain the text exactly once.
  */
 export async function importMutant<Module>(
   entry: string,
   { mistake, file, text, by }: Mutation,
+  instance = '',
 ): Promise<Module> {
   const path = join(ROOT, file)
   const source = readFileSync(path, 'utf8')
@@ -49,5 +51,6 @@ export async function importMutant<Module>(
     ],
   })
   const code = outputFiles[0]?.contents ?? new Uint8Array(0)
-  return await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
+  const url = `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`
+  return await import(`${url}#${instance}`)
 }

@@ -206,7 +206,7 @@ export function paymentHistory(
       const first = update?.events[0]
       if (update === null || first?.kind !== 'exercised') return null
       const result: unknown = JSON.parse(update.json(first.result))
-      return Object(result)
+      return typeof result === 'object' && result !== null ? { ...result } : null
     },
     async hasParties() {
       for (let after: PartyId | '' = ''; ; ) {

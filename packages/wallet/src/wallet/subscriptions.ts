@@ -20,6 +20,7 @@ import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
   type ContractCall,
   contractNotFound,
+  findContract,
   joinedContractsOf,
   ownContract,
   resultContractId,
@@ -85,7 +86,7 @@ export function setAutoRenew(
 }
 
 /**
- * Pays the next renewal.
+ * Pays the next renewal of a Subscription, or the one of its SubscriptionIdleState, which is paid at most once.
  *
  * @returns The contract id of the SubscriptionPayment.
  * @throws {ScanError} CHOICE_REFUSED before the window has opened, after the due date, and while a payment
@@ -97,10 +98,14 @@ export function paySubscription(
 ): Promise<ContractId> {
   const { user, signal } = input
   const prepare = async (): Promise<Spending> => {
-    const { contractId } = await ownSubscription(deps.ledger, input)
+    const idle = await findContract(deps.ledger, subscriptionIdleState, input)
+    const named =
+      idle === null ? input.contractId : payloadOf(subscriptionIdleState, idle).subscription
+    const { contractId } = await ownSubscription(deps.ledger, { ...input, contractId: named })
     const [state] = await deps.ledger.contractsByKey(`subscription:${contractId}`, { limit: 1 })
-    // The subscription ended between the two reads.
-    if (state === undefined) throw contractNotFound(contractId)
+    // The subscription ended between the two reads, or the named state did.
+    if (state === undefined || (idle !== null && state.contractId !== idle.contractId))
+      throw contractNotFound(input.contractId)
     if (!isOf(subscriptionIdleState, state))
       throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is in progress.', {
         details: { payment_contract_id: state.contractId },

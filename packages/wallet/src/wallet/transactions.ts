@@ -5,6 +5,7 @@
 import { assert, fromUtf8 } from '@quorumscan/base'
 import {
   type Activity,
+  choicesOf,
   type HistoryStep,
   isNoticeId,
   type Notice,
@@ -99,11 +100,13 @@ function transferItem(transfer: TransferActivity) {
   }
 }
 
-const templateIdByEntity = new Map(templates.map((one) => [one.entity, templateIdOf(one)]))
+const templateIdByStep = new Map(
+  templates.flatMap(choicesOf).map(({ name, template }) => [name, templateIdOf(template)]),
+)
 
-/** The template is the one that the step begins with. No interface names steps, nor do coin operations exist. */
+/** The template is the first version that has the choice. No interface names steps, nor do coin operations exist. */
 function subtypeOf(step: HistoryStep) {
-  const template_id = templateIdByEntity.get(step.slice(0, step.indexOf('_')))
-  assert(template_id !== undefined, 'a step of the history begins with a template')
+  const template_id = templateIdByStep.get(step)
+  assert(template_id !== undefined, 'a step of the history is a choice')
   return { template_id, choice: step, coin_operation: null, interface_id: null }
 }

@@ -1,6 +1,6 @@
-import { type Transaction, toDate } from '@quorumscan/sdk'
+import { formatAmount, type Transaction, toDate } from '@quorumscan/sdk'
 import { Card, PartyName } from './parts.tsx'
-import { shortAmount, useAccount } from './use-account.ts'
+import { useAccount } from './use-account.ts'
 
 /** Transactions of the user, with the names of the others. */
 export function History() {
@@ -28,7 +28,7 @@ function Row({ row, own }: { readonly row: Transaction; readonly own: string }) 
       </span>
       {amount !== null && (
         <span className={amount.startsWith('-') ? 'amount' : 'amount in'}>
-          {shortAmount(amount).replace('-', '−')}
+          {formatAmount(amount).replace('-', '−')}
         </span>
       )}
     </li>

@@ -1,11 +1,11 @@
-import type { OwnEntry } from '@quorumscan/sdk'
+import { formatAmount, type NameEntry, type OwnEntry, type Shown } from '@quorumscan/sdk'
 import { useName, useRegister, useRenew } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice } from './parts.tsx'
 import { dayOf } from './recipient.tsx'
 import { sentenceOf } from './send.tsx'
-import { shortAmount, useAccount, WALLET } from './use-account.ts'
+import { useAccount, WALLET } from './use-account.ts'
 import { validator } from './wallet.ts'
 
 const STEPS = { requested: 'Requested', paid: 'Paid', active: 'Confirmed' } as const
@@ -58,7 +58,7 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
       </span>
       {renews && leftMs < entry.paymentDurationMs && (
         <Button isBusy={renewal.isPending} onClick={renew}>
-          Renew for ${shortAmount(entry.amount)}
+          Renew for ${formatAmount(entry.amount)}
         </Button>
       )}
     </li>
@@ -68,7 +68,8 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
 function Register() {
   const [typed, setTyped] = useState('')
   const queries = useQueryClient()
-  const { trust } = useName(typed)
+  const { shown } = useName(typed)
+  const isInvalid = shown.kind === 'failed' && shown.error.code === 'INVALID_NAME'
   const { mutate, isPending, isSuccess, data, steps, payment, error } = useRegister({
     names: validator.names,
   })
@@ -85,7 +86,7 @@ function Register() {
         }}
       >
         <label>
-          {AVAILABILITY[trust] ?? 'A new name'}
+          {typed === '' ? 'A new name' : availabilityOf(shown)}
           <input
             value={typed}
             onChange={({ target }) => setTyped(target.value)}
@@ -96,7 +97,7 @@ function Register() {
           />
         </label>
         {/* A name of the user may be taken up again: an earlier call may have paid for it. */}
-        <Button isBusy={isPending} isDisabled={typed === '' || trust === 'invalid'}>
+        <Button isBusy={isPending} isDisabled={typed === '' || isInvalid}>
           Register
         </Button>
       </form>
@@ -117,9 +118,14 @@ function Register() {
   )
 }
 
-const AVAILABILITY: Readonly<Partial<Record<ReturnType<typeof useName>['trust'], string>>> = {
-  checking: 'A new name: checking…',
-  absent: 'A new name: it is free',
-  verified: 'A new name: it is taken',
-  invalid: 'A new name: a to z, 0 to 9, - and _',
+function availabilityOf(shown: Shown<NameEntry>): string {
+  switch (shown.kind) {
+    case 'pending':
+      return 'A new name: checking…'
+    case 'proven':
+      return shown.value === null ? 'A new name: it is free' : 'A new name: it is taken'
+    case 'failed':
+      if (shown.error.code === 'INVALID_NAME') return 'A new name: a to z, 0 to 9, - and _'
+  }
+  return 'A new name'
 }

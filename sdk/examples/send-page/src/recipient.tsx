@@ -1,69 +1,73 @@
-import { shortParty, toDate } from '@quorumscan/sdk'
+import { type ErrorCode, type NameChange, shortParty, toDate } from '@quorumscan/sdk'
 import type { Basis, Candidate } from '@quorumscan/sdk/naming'
-import type { UsePartyResult } from '@quorumscan/sdk/react'
-import type { ReactNode } from 'react'
+import type { UseShownResult } from '@quorumscan/sdk/react'
 import { Button, Notice } from './parts.tsx'
 
 const BASIS: Readonly<Record<Basis, string>> = {
   proof: 'Proven to this page by the signatures of the nodes.',
   votes: 'This page compared the answers of several scans.',
+  trusted: 'One scan that this page trusts decided alone.',
   proxy: 'Checked by the validator.',
   claimed: 'One server states this. Nothing was checked.',
 }
 
-/** What is known of the typed recipient. Only one of these states lets the user send. */
-export function Recipient({ recipient }: { readonly recipient: UsePartyResult }) {
-  const { state, resolution, error, retry } = recipient
-  switch (state) {
-    case 'idle':
-      return (
-        <Notice tone="idle" title="To whom?">
-          <p className="small">
-            A name such as <code>bob</code>, a qualified name such as{' '}
-            <code>localnet:cns:bob.unverified.ns</code>, or a party.
-          </p>
-        </Notice>
-      )
-    case 'typing':
-    case 'resolving':
+/** What is known of the typed recipient. Only `proven` with a value lets the user send. */
+export function Recipient({
+  typed,
+  recipient: { shown, acceptChange, retry },
+}: {
+  readonly typed: string
+  readonly recipient: UseShownResult<Candidate>
+}) {
+  if (typed.trim() === '')
+    return (
+      <Notice tone="idle" title="To whom?">
+        <p className="small">
+          A name such as <code>bob</code>, a qualified name such as{' '}
+          <code>localnet:cns:bob.unverified.ns</code>, or a party.
+        </p>
+      </Notice>
+    )
+  switch (shown.kind) {
+    case 'pending':
       return <Notice tone="idle" title="Asking the nodes…" />
-    case 'party':
-      return resolution?.kind === 'found' ? <Found found={resolution} /> : null
-    case 'changed':
-      return <Changed recipient={recipient} />
-    case 'absent':
+    case 'proven':
+      if (shown.value !== null) return <Found found={shown.value} />
       return (
         <Notice tone="warn" title="No party has this name">
           <p className="small">The nodes have proven that it is free. You can register it.</p>
         </Notice>
       )
-    case 'invalid':
+    case 'changed':
+      return <Changed change={shown.previous} onAccept={() => void acceptChange()} />
+    case 'stale':
       return (
-        <Notice tone="bad" title="This is not a name or a party">
-          <p className="small">{error?.message}</p>
+        <Notice tone="warn" title={shown.value?.displayName ?? 'No recent answer'}>
+          <p className="small">
+            The last answer is too old to send to. {shown.error?.message ?? 'Asking again…'}
+          </p>
         </Notice>
-      )
-    case 'expired':
-      return <Refused title="The name has expired" why="It may get another owner at any time." />
-    case 'claimed':
-      return <Refused title="Only claimed" why={BASIS.claimed} />
-    case 'disputed':
-      return <Refused title="The answers conflict" why="Do not send. Tell the operators." />
-    case 'ambiguous':
-      return (
-        <Refused title="Two naming systems have this name" why="Type it with its naming system.">
-          <Parties candidates={resolution?.kind === 'ambiguous' ? resolution.candidates : []} />
-        </Refused>
       )
     case 'failed':
       return (
-        <Refused title="Not verified" why={error?.message ?? ''}>
+        <Notice tone="bad" title={TITLES[shown.error.code] ?? 'Not verified'}>
+          <p className="small">{shown.error.message}</p>
           <p className="actions">
             <Button onClick={retry}>Try again</Button>
           </p>
-        </Refused>
+        </Notice>
       )
   }
+}
+
+const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  CONSENSUS_DISPUTED: 'The answers conflict',
+  INVALID_NAME: 'This is not a name or a party',
+  INVALID_PARTY: 'This is not a party',
+  NAME_AMBIGUOUS: 'Two naming systems have this name',
+  NAME_CLAIMED: 'Only claimed',
+  NAME_EXPIRED: 'The name has expired',
+  OFFLINE: 'You are offline',
 }
 
 function Found({ found }: { readonly found: Candidate }) {
@@ -82,51 +86,30 @@ function Found({ found }: { readonly found: Candidate }) {
   )
 }
 
-function Changed({ recipient }: { readonly recipient: UsePartyResult }) {
-  const { changed, acceptChange } = recipient
-  if (changed === null) return null
+function Changed({
+  change,
+  onAccept,
+}: {
+  readonly change: NameChange
+  readonly onAccept: () => void
+}) {
   return (
-    <Notice tone="warn" title={`${changed.name} has another owner`}>
+    <Notice tone="warn" title={`${change.name} has another owner`}>
       <dl>
-        <dt>Until {dayOf(changed.previousSeenAt)}</dt>
+        <dt>Until {dayOf(change.previousSeenAt)}</dt>
         <dd>
-          <code title={changed.previousParty}>{shortParty(changed.previousParty)}</code>
+          <code title={change.previousParty}>{shortParty(change.previousParty)}</code>
         </dd>
         <dt>Now</dt>
         <dd>
-          <code title={changed.party}>{shortParty(changed.party)}</code>
+          <code title={change.party}>{shortParty(change.party)}</code>
         </dd>
       </dl>
       <p className="small">Ask the recipient in another way before you send to the new owner.</p>
       <p className="actions">
-        <Button onClick={() => void acceptChange()}>Accept the new owner</Button>
+        <Button onClick={onAccept}>Accept the new owner</Button>
       </p>
     </Notice>
-  )
-}
-
-function Refused(props: {
-  readonly title: string
-  readonly why: string
-  readonly children?: ReactNode
-}) {
-  return (
-    <Notice tone="bad" title={props.title}>
-      <p className="small">{props.why}</p>
-      {props.children}
-    </Notice>
-  )
-}
-
-function Parties({ candidates }: { readonly candidates: readonly Candidate[] }) {
-  return (
-    <ul>
-      {candidates.map(({ fqpn, party }) => (
-        <li key={fqpn}>
-          <code>{fqpn}</code> {shortParty(party)}
-        </li>
-      ))}
-    </ul>
   )
 }
 

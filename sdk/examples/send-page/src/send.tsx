@@ -1,4 +1,4 @@
-import { isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
+import { formatAmount, isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
 import { type TransferWork, useParty, useTransfer } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,12 +7,14 @@ import { Recipient } from './recipient.tsx'
 import { WALLET } from './use-account.ts'
 import { resolver, validator } from './wallet.ts'
 
+const STEPS = { stored: 'Stored', sent: 'Sent', done: 'Done' } as const
+
 export function Send() {
   const [typed, setTyped] = useState('')
   const [amount, setAmount] = useState('1.0')
   const recipient = useParty(typed, { resolver })
   const queries = useQueryClient()
-  const { mutate, isPending, result, variables, error, unfinished, cancel } = useTransfer({
+  const { mutate, isPending, steps, result, variables, error, unfinished, cancel } = useTransfer({
     payments: validator.payments,
   })
   const onSettled = () => queries.invalidateQueries({ queryKey: WALLET })
@@ -23,7 +25,7 @@ export function Send() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (party !== null) mutate({ receiver: party, amount }, { onSettled })
+          if (party !== null) mutate({ receiver: party, coin: amount }, { onSettled })
         }}
       >
         <label>
@@ -37,7 +39,7 @@ export function Send() {
             spellCheck={false}
           />
         </label>
-        <Recipient recipient={recipient} />
+        <Recipient typed={typed} recipient={recipient} />
         <label>
           Amount
           <input
@@ -52,6 +54,9 @@ export function Send() {
         </Button>
         {isPending && <Button onClick={cancel}>Cancel</Button>}
       </form>
+      {isPending && (
+        <p className="small muted">{steps.map(({ step }) => STEPS[step]).join(', ')}</p>
+      )}
       {result?.kind === 'done' && variables !== undefined && <Done work={variables} />}
       {result?.kind === 'refused' && (
         <Notice tone="bad" title="Nothing was sent">
@@ -75,7 +80,7 @@ function Done({ work }: { readonly work: TransferWork }) {
   const transfer = 'settle' in work ? work.transfer : work
   if (transfer === null) return <Notice tone="good" title="Done" />
   return (
-    <Notice tone="good" title={`${transfer.amount} coin offered`}>
+    <Notice tone="good" title={`${formatAmount(transfer.coin)} coin offered`}>
       <p>
         <PartyName party={transfer.receiver} /> has a day to accept it.
       </p>
@@ -86,12 +91,13 @@ function Done({ work }: { readonly work: TransferWork }) {
 function Unfinished({
   transfer,
   kind,
+  name,
   onFinish,
 }: UnfinishedPayment & { readonly onFinish: () => void }) {
   return (
     <Notice tone="warn" title="It is not known whether a payment was made">
       <p>
-        {transfer === null ? kind : `${transfer.amount} coin to `}
+        {transfer === null ? `${kind} ${name ?? ''}` : `${formatAmount(transfer.coin)} coin to `}
         {transfer !== null && <PartyName party={transfer.receiver} />}. To finish it is safe: it
         pays at most once.
       </p>

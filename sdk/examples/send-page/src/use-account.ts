@@ -1,4 +1,4 @@
-import type { OwnEntry, Transaction } from '@quorumscan/sdk'
+import { formatAmount, type OwnEntry, type Transaction } from '@quorumscan/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { user, validator } from './wallet.ts'
 
@@ -28,13 +28,8 @@ export function useAccount() {
       const newest = wallet.transactions({ pageSize: TRANSACTIONS_SHOWN, signal })
       for await (const item of newest) if (transactions.push(item) === TRANSACTIONS_SHOWN) break
       const { effectiveUnlockedQty } = await wallet.balance({ signal })
-      const coin = shortAmount(effectiveUnlockedQty)
+      const coin = formatAmount(effectiveUnlockedQty)
       return { party, coin, entries: await names.list({ signal }), transactions }
     },
   })
-}
-
-/** Without the last zeros: `2.5000000000` is `2.5`. */
-export function shortAmount(amount: string): string {
-  return amount.replace(/\.?0+$/, '')
 }

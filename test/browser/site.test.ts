@@ -1,6 +1,7 @@
 /**
  * The documentation site in Chromium: every kind of page, at two widths and in both themes, fits and is accessible. With
  * `npm run test:long` all pages, at each width in each theme.
+ * @module-tag rest
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,0 +1,93 @@
+/**
+ * Reads of the wallet as options of TanStack Query: for `useQuery`, and for prefetching and rendering on a server. This
+ * module needs neither React nor TanStack Query.
+ */
+import { systemClock } from '../platform/clock.ts'
+import type { Balance, Contract, Transaction, Wallet } from './wallet.ts'
+
+/** The first part of all keys in the cache. */
+export const KEY = 'quorumscan'
+
+/** Options of a query of the wallet. */
+export type WalletQueryOptions = {
+  /**
+   * The name of user and network in the key of the cache. Give the same one on the server and in the browser, so that the
+   * browser finds what the server has read. Default: one of this load of the page.
+   */
+  readonly scope?: string
+  /** Time between reads while it is shown, in ms. Default 5000. */
+  readonly refetchInterval?: number
+}
+
+/** What `useQuery`, `prefetchQuery` and `fetchQuery` take. */
+export type WalletQuery<Data> = {
+  readonly queryKey: readonly unknown[]
+  /** Reads from the validator. It rejects with a `QuorumscanError`. */
+  readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<Data>
+  readonly refetchInterval: number
+  /** It also runs if the device reports to be offline, since the validator may be on it. */
+  readonly networkMode: 'always'
+}
+
+const REFETCH_MS = 5000
+const TRANSACTIONS = 20
+
+/** A number for each source, so that two networks in one page do not share answers. */
+const numbers = new WeakMap<object, number>()
+/** Differs from the numbers of earlier loads of the page, whose cache may have been stored. */
+let count = systemClock.nowMicros()
+
+/** The part of a key that stands for a source of answers. */
+export function numberOf(source: object): number {
+  const number = numbers.get(source) ?? ++count
+  numbers.set(source, number)
+  return number
+}
+
+/**
+ * Spendable and locked coin.
+ *
+ * @example await queryClient.prefetchQuery(balanceQuery(validator.wallet, { scope: 'alice@mainnet' }))
+ */
+export function balanceQuery(
+  wallet: Pick<Wallet, 'balance'>,
+  options: WalletQueryOptions = {},
+): WalletQuery<Balance> {
+  return query(wallet, ['balance'], options, (call) => wallet.balance(call))
+}
+
+/** The newest transactions, newest first. @param options.limit - How many, from 1 to 1000. Default 20. */
+export function transactionsQuery(
+  wallet: Pick<Wallet, 'transactions'>,
+  options: WalletQueryOptions & { readonly limit?: number } = {},
+): WalletQuery<readonly Transaction[]> {
+  const { limit = TRANSACTIONS } = options
+  return query(wallet, ['transactions', limit], options, async (call) => {
+    const newest: Transaction[] = []
+    for await (const item of wallet.transactions({ ...call, pageSize: limit }))
+      if (newest.push(item) === limit) break
+    return newest
+  })
+}
+
+/** Open offers of coin, to the user and of the user. `payments` answers them. */
+export function offersQuery(
+  wallet: Pick<Wallet, 'transfers'>,
+  options: WalletQueryOptions = {},
+): WalletQuery<readonly Contract[]> {
+  return query(wallet, ['offers'], options, (call) => wallet.transfers(call))
+}
+
+function query<Data>(
+  wallet: object,
+  key: readonly unknown[],
+  { scope, refetchInterval = REFETCH_MS }: WalletQueryOptions,
+  read: (call: { readonly signal?: AbortSignal | undefined }) => Promise<Data>,
+): WalletQuery<Data> {
+  return {
+    queryKey: [KEY, scope ?? numberOf(wallet), ...key],
+    queryFn: ({ signal }) => read({ signal }),
+    refetchInterval,
+    networkMode: 'always',
+  }
+}
