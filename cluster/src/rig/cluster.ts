@@ -1,5 +1,5 @@
 /**
- * A running cluster: starts its services at once, reports their status, and stops them in order. Services run
+ * A running cluster: starts its services in order, reports their status, and stops them in the opposite order. Services run
  * and restart in `ServiceRunner` of the supervisor; faults are in `faults/fault-runner.ts`; work on disks is in
  * `disk-work.ts`.
  */
@@ -115,13 +115,13 @@ export class Cluster {
     await Promise.allSettled(startable.map((service) => this.#runner.startRedis(service)))
     const start = (service: Service) =>
       this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service))
-    onStep(`starting ${this.#services.map((service) => service.name).join(', ')}`)
-    await Promise.all(this.#services.map(start))
-    for (const service of this.#services) this.#runner.watch(service)
     const problems: string[] = []
-    // The nodes confirm the synchronizer's clock, so neither is ready without the other. The validator needs both.
+    // The nodes confirm the synchronizer's clock, so neither is ready without the other.
     for (const kinds of [['synchronizer', 'scan'], ['validator']] as const) {
       const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
+      onStep(`starting ${services.map((service) => service.name).join(', ')}`)
+      await Promise.all(services.map(start))
+      for (const service of services) this.#runner.watch(service)
       if (this.#options.wipe)
         for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {
           onStep(`rebuilding the replica of ${name} from the log`)

@@ -121,3 +121,37 @@ it('continues if the addresses cannot be read', async () => {
   await untilRound('it to be read again', () => read.count > 1)
   await untilTrue('an answer', () => clocks.answerOf('sv-1') === 'following')
 })
+
+it('asks often for a peer that starts at the same time, and no longer than at the start', async () => {
+  const manual = createManualClock()
+  let pauses = 0
+  const clock = {
+    ...manual,
+    delay(ms: number, signal?: AbortSignal) {
+      if (ms === READ_MS) pauses++
+      return manual.delay(ms, signal)
+    },
+  }
+  const [early, late] = [await startPeer(clock), await startPeer(clock)]
+  late.answers = false
+  const peers = [
+    { name: 'sv-1', url: early.url },
+    { name: 'sv-2', url: late.url },
+    { name: 'sv-3', url: `http://127.0.0.1:${await freePort()}` },
+  ]
+  const { clocks } = startClocks(peers, clock)
+  const endRound = async () => {
+    const before = pauses
+    await manual.advance(READ_MS)
+    await untilTrue('the next pause', () => pauses > before)
+  }
+  await untilTrue('the end of the first round', () => pauses === 1)
+  late.answers = true
+  await endRound()
+  expect(clocks.answerOf('sv-2')).toBe('following')
+  // sv-3 never answers.
+  while (manual.monotonicMs() < 20_000) await endRound()
+  const { requestCount } = early
+  for (let round = 0; round < 20; round++) await endRound()
+  expect(early.requestCount - requestCount).toBe(2)
+})

@@ -35,6 +35,8 @@ export const DETAIL_HEADER = 'x-detail'
 const READ_MS = 5000
 /** While the clock is not known to be right, so that waiting work continues soon. */
 const READ_MS_OFF = 500
+/** How long after its start a process asks as often for peers that have reported no head: they start at the same time. */
+const STARTING_MS = 15_000
 /** The error of a reading is at most half of this. */
 const ANSWER_MS_MAX = 1000
 /** `/livez` has no body. */
@@ -91,6 +93,10 @@ export function createPeerClocks(options: {
     return { reading: { peer, wallMicros, atMs: (startedMs + endedMs) / 2, head }, isFollowing }
   }
 
+  const isStarting = (latest: Latest): boolean =>
+    clock.monotonicMs() - startedMs < STARTING_MS &&
+    peers.some(({ name }) => (latest.get(name)?.value.reading.head ?? null) === null)
+
   const poll = pollPeers<Answer>({
     peers,
     clock,
@@ -99,7 +105,8 @@ export function createPeerClocks(options: {
     isDue(sinceMs, latest) {
       const verdict = verdictOf(latest)
       report(verdict)
-      const isDue = peers.length > 0 && (sinceMs >= READ_MS || verdict.kind !== 'agrees')
+      const isUrgent = verdict.kind !== 'agrees' || isStarting(latest)
+      const isDue = peers.length > 0 && (isUrgent || sinceMs >= READ_MS)
       if (isDue) addresses.refresh()
       return isDue
     },
