@@ -39,7 +39,11 @@ export function createValidatorParts(
   const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
   const wallet = createWallet(http)
   const payments = createPayments({
-    ...{ http, wallet, names: lookups, clock, timeoutMs },
+    http,
+    wallet,
+    names: lookups,
+    clock,
+    timeoutMs,
     store: createPaymentStore(options.store, () => reads.storeKey('payments'), clock),
     url,
   })

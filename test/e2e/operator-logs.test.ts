@@ -23,6 +23,7 @@ type Line = {
   readonly time: string
   readonly name: string
   readonly msg: string
+  readonly err?: { readonly stack?: string }
 }
 
 /** All that it has printed. Another format than JSON fails the test. */
@@ -65,7 +66,7 @@ it('prints one format, in a normal start and stop and while a member is down', {
       expect(line.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(line.level, JSON.stringify(line)).toMatch(/^(?:info|warn)$/)
       expect(line.msg).not.toContain(`http://${one.machine.address}`)
-      expect(Object(line)['err']?.stack, JSON.stringify(line)).toBeUndefined()
+      expect(line.err?.stack, JSON.stringify(line)).toBeUndefined()
       processes.add(line.name)
     }
   for (const name of ['sv-1.run', 'sv-1.redis', 'sv-1', 'synchronizer', 'validator'])

@@ -70,8 +70,15 @@ function slowStore(values: Map<string, string>, listeners: ((key: string) => voi
 }
 
 const row = (id: string): StoredPayment => ({
-  ...{ id, kind: 'tap', party: 'alice', path: '/tap', body: {}, startedAt: '' },
-  ...{ lastEffect: null, searchAfter: 0, sends: 0 },
+  id,
+  kind: 'tap',
+  party: 'alice',
+  path: '/tap',
+  body: {},
+  startedAt: '',
+  lastEffect: null,
+  searchAfter: 0,
+  sends: 0,
 })
 
 /** Two tabs store a payment at the same time. @returns What the store has at the end. */

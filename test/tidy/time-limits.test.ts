@@ -29,7 +29,9 @@ describe('time limits', () => {
       vectors: alone,
       sim: alone,
     },
-    ...{ consumer: withCluster, browser: withCluster, conformance: withCluster },
+    consumer: withCluster,
+    browser: withCluster,
+    conformance: withCluster,
     ...{ e2e: withCluster, attacks: withCluster },
   }
 

@@ -5,7 +5,10 @@ it('shows the sizes of a member on 80 columns', () => {
   const lines = describeCapacity(
     'sv-1',
     {
-      ...{ offset: 20_000, names: 212, entriesPerDay: 4_000, offsetAhead: 140_000 },
+      offset: 20_000,
+      names: 212,
+      entriesPerDay: 4_000,
+      offsetAhead: 140_000,
       rateSince: 1_900_000_000_000_000,
       growths: [
         { what: 'memory', bytes: 20_000_000, bytesEach: 1_000, bytesAhead: 140_000_000 },

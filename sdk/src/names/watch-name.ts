@@ -28,7 +28,9 @@ export function watchName(
     return readingOf(name, outcome, ({ entry }) => entry)
   }
   return watchShown({
-    ...{ clock, channel, pollMs },
+    clock,
+    channel,
+    pollMs,
     ...(signal && { signal }),
     ...(onStart && { onStart }),
     ...(maxAgeMs !== undefined && { maxAgeMs }),

@@ -17,7 +17,10 @@ import {
 const START_MS = 1_700_000_000_000
 const limits = { maxAgeMs: 60_000, pollMs: 250 }
 const at = (ms: number, isOffline = false, isHidden = false) => ({
-  ...{ ms: START_MS + ms, monotonicMs: ms, isOffline, isHidden },
+  ms: START_MS + ms,
+  monotonicMs: ms,
+  isOffline,
+  isHidden,
 })
 const textOf = (ms: number) => formatInstant((START_MS + ms) * 1000)
 const found = (

@@ -44,8 +44,11 @@ const resolverOf = (clock: Clock, basis: 'proof' | 'claimed', ...answers: readon
     timeoutMs: 1e9,
     clock: { ...clock, delay: (_, signal) => systemClock.delay(1e9, signal) },
     resolvers: answers.map((resolve, index) => ({
-      ...{ id: index === 0 ? 'cns' : 'dns', basis, accepts: () => true },
-      ...{ resolve, reverse: async () => [] },
+      id: index === 0 ? 'cns' : 'dns',
+      basis,
+      accepts: () => true,
+      resolve,
+      reverse: async () => [],
     })),
   })
 const answering =

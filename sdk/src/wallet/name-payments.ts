@@ -247,7 +247,10 @@ export function createNamePayments(
       isFor(subscription, { name, party }),
     )
     const result = {
-      ...{ name, party, wasOwned: false, autoRenew: own?.autoRenew ?? null },
+      name,
+      party,
+      wasOwned: false,
+      autoRenew: own?.autoRenew ?? null,
       entry: entryOf(entry ?? {}, { name, party }),
     }
     return { kind: 'done', ...position, result }
@@ -323,7 +326,9 @@ export function createNamePayments(
 function inputOf({ body }: StoredPayment): RegisterInput {
   const { name, url, description, autoRenew } = body ?? {}
   return {
-    ...{ name: String(name), url: String(url), description: String(description) },
+    name: String(name),
+    url: String(url),
+    description: String(description),
     ...(typeof autoRenew === 'boolean' && { autoRenew }),
   }
 }
@@ -335,7 +340,8 @@ function entryOf(
   const { url, description, expiresAt, contractId } = created
   return {
     ...owned,
-    ...{ url: String(url ?? ''), description: String(description ?? '') },
+    url: String(url ?? ''),
+    description: String(description ?? ''),
     expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
     contractId: typeof contractId === 'string' ? (contractId as ContractId) : null,
   }

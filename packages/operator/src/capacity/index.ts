@@ -16,7 +16,11 @@ export async function readCapacity(config: OperatorConfig, clock: Clock): Promis
   const samples = readSamples(await readOperatorMetrics(config))
   try {
     return assessCapacity({
-      ...{ samples, name, genesis, nowMicros: clock.nowMicros(), machineBytes: totalmem() },
+      samples,
+      name,
+      genesis,
+      nowMicros: clock.nowMicros(),
+      machineBytes: totalmem(),
       engineBytes: bytesBelow(join(directory.engineDirectory(name), 'data')),
     })
   } catch (cause) {

@@ -181,7 +181,9 @@ it('nobody else is blamed while a part of this machine does not work', () => {
   const redis = failed('Redis', 'process 7 does not answer', 'Read the output')
   const [blamed] = blameNobody([votes], [redis, ok('scan node', 'up')])
   expect(blamed).toMatchObject({
-    ...{ name: 'votes', state: 'warning', detail: 'sv-2 is absent' },
+    name: 'votes',
+    state: 'warning',
+    detail: 'sv-2 is absent',
     advice: expect.stringContaining('First repair Redis of this machine'),
   })
   const log = failed('log', 'nothing came', 'Ask others')

@@ -162,7 +162,11 @@ function consoleOf(operator: Parameters<typeof checkedOperator>[0]) {
   const checked = checkedOperator(operator)
   return (readMetrics: () => Promise<string>) =>
     createConsole({
-      ...{ name, role: ROLE_OF[runs], token, readMetrics, clock },
+      name,
+      role: ROLE_OF[runs],
+      token,
+      readMetrics,
+      clock,
       readChecks: async () => (await checkRunning(checked, config.backupDirectory)).checks,
     })
 }

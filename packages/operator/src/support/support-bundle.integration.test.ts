@@ -125,8 +125,13 @@ it.for([
     expect(text).toContain(shown)
   await expect(
     writeSupportBundle({
-      ...{ configFile: at('sv.env'), file: at('bundle.txt'), logFile: null, versions: '' },
-      ...{ redisServer: 'redis-server', env: {}, clock },
+      configFile: at('sv.env'),
+      file: at('bundle.txt'),
+      logFile: null,
+      versions: '',
+      redisServer: 'redis-server',
+      env: {},
+      clock,
     }),
   ).rejects.toThrow('bundle.txt exists. Name another file with `--out`')
 })
