@@ -15,13 +15,24 @@ export type { Traceparent } from './http/traced-fetch.ts'
 export { type ErrorDetails, isQuorumscanError, type KnownError } from './known-errors.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
+export type * from './names/lookup-outcome.ts'
 export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export type { Names } from './names/names-type.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
+export {
+  type NameQuery,
+  type NameQueryOptions,
+  nameQuery,
+  reverseQuery,
+  searchQuery,
+} from './names/queries.ts'
 export type { Shown } from './names/shown.ts'
+export type { Reading } from './names/watch-state.ts'
 export type { Writer } from './names/writer.ts'
 export type { Clock, Random } from './platform/clock.ts'
+export { parseParty } from './platform/parse-party.ts'
+export { isParty, type Party } from './platform/party.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,

@@ -1,11 +1,21 @@
 /** Errors for callers: the code decides on the type of the details. */
+
+import type { Insufficient, Lagging } from '@quorumscan/reader'
 import { type ErrorCode, isQuorumscanError as isError, type QuorumscanError } from './errors.ts'
-import type { LookupOutcome, NameChange, NameEntry } from './names/lookup-types.ts'
-import type { SpliceOutcome } from './splice/splice-outcome.ts'
+import type { Disputed, NameChange, NameEntry } from './names/lookup-types.ts'
+import type { SpliceInsufficient, SpliceUndecided } from './splice/splice-answers.ts'
 
 type AnyDetails = Readonly<Record<string, unknown>>
 type RuleDetails = { readonly rule: string }
-type OutcomeDetails = { readonly outcome: LookupOutcome | SpliceOutcome<unknown> }
+/** The answers of the nodes. */
+type OutcomeDetails = {
+  readonly outcome:
+    | Disputed
+    | Insufficient
+    | Lagging
+    | SpliceUndecided<unknown>
+    | SpliceInsufficient
+}
 
 /** The details of codes that have the same ones in each error. null: an intermediate server sent none. */
 export type ErrorDetails = {

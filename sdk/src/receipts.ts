@@ -22,6 +22,7 @@ import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
+import { loadPart } from './platform/load-part.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 import { shownValue } from './platform/shown-value.ts'
 
@@ -72,6 +73,8 @@ export type VerifyReceiptOptions = {
   readonly crypto?: CryptoPort
 }
 
+const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
+
 /**
  * Verifies a receipt of a lookup, which is a certified document.
  *
@@ -85,7 +88,11 @@ export async function verifyReceipt(
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
   const lookup = lookupOf(Object(options))
-  const { threshold = 'weak', trust: trusted, crypto = platformCrypto() } = options
+  const {
+    threshold = 'weak',
+    trust: trusted,
+    crypto = await platformCrypto(loadNodePort),
+  } = options
   const document = typeof receipt === 'string' ? receipt : Object(receipt).document
   if (typeof document !== 'string') throw invalidReceipt('MALFORMED', 'it has no document')
   const genesisByHash = await pinnedDocuments(options, crypto)

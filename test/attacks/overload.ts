@@ -78,7 +78,11 @@ async function flood(
     const over = new AbortController()
     const probing = probe(url, over.signal)
     const load = await runChild<OpenLoop>(OPEN_LOOP, {
-      ...{ url, path, pid, ms: MEASURED_MS, patienceMs: PATIENCE_MS },
+      url,
+      path,
+      pid,
+      ms: MEASURED_MS,
+      patienceMs: PATIENCE_MS,
       ...input,
     } satisfies OpenLoopArgument).finally(() => over.abort())
     slowestMs = Math.max(slowestMs, await probing)

@@ -194,8 +194,12 @@ describe('a node that lies with its own key', () => {
       const fqpn = `localnet:cns:${ALICE}`
       const named = { fqpn, party: alice.party, displayName: ALICE, basis: 'claimed' }
       const found = await resolver.resolve(fqpn)
-      expect(found).toMatchObject({ kind: 'found', ...named, validUntil: expect.any(String) })
-      expect(await resolver.resolve(MISSING)).toMatchObject({ kind: 'absent', failures: [] })
+      expect(found).toMatchObject({ kind: 'proven', value: named, validUntil: expect.any(String) })
+      expect(await resolver.resolve(MISSING)).toMatchObject({
+        kind: 'proven',
+        value: null,
+        failures: [],
+      })
       expect(await resolver.reverse(alice.party)).toMatchObject([named])
       expect(await resolver.reverse(`x${alice.party}`)).toEqual([])
 

@@ -170,7 +170,8 @@ describe('four ordering members', () => {
   beforeAll(async () => {
     requireEngine()
     cluster = await startCluster({
-      ...{ nodes: 4, ordering: 'cometbft' },
+      nodes: 4,
+      ordering: 'cometbft',
       genesisOverrides: {
         ordering: {
           timeouts: { emptyBlockMicros: 500_000 },

@@ -10,7 +10,7 @@ import {
 } from '@quorumscan/base'
 import { encodeEntry } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { send, until } from '@quorumscan/testkit'
+import { createHttpClient, send, until } from '@quorumscan/testkit'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup } from './client.ts'
@@ -91,6 +91,31 @@ export async function ruleIds(cluster: RunningCluster) {
     { contract: { contract_id: string; created_event_blob: string } }
   >
   return { dsoRules: dso_rules.contract, coinRules: coin_rules.contract }
+}
+
+/** Makes many coins of a user: so many with each submission. */
+export async function tapOften(
+  cluster: RunningCluster,
+  { token, party }: { readonly token: string; readonly party: string },
+  { submissions, taps }: { readonly submissions: number; readonly taps: number },
+): Promise<void> {
+  const { coinRules } = await ruleIds(cluster)
+  const client = createHttpClient(cluster.urls.validator, token)
+  const tap = {
+    templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+    contractId: coinRules.contract_id,
+    choice: 'CoinRules_DevNet_Tap',
+    choiceArgument: { receiver: party, amount: '1.0' },
+  }
+  for (let count = 0; count < submissions; count++) {
+    const { status, text } = await client.post('/v2/commands/submit-and-wait', {
+      commands: Array(taps).fill({ ExerciseCommand: tap }),
+      commandId: randomHex(systemRandom, 8),
+      actAs: [party],
+      disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
+    })
+    if (status !== 200) throw new Error(`taps were refused: ${text}`)
+  }
 }
 
 /** Registers names one after the other as a user of the validator, and measures the time of each in ms. */

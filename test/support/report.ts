@@ -39,7 +39,8 @@ export default class Report implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     const selected = specifications.filter(({ moduleId }) => isOfSet(moduleId))
     const files = selected.map(({ moduleId, project: { name: kind } }) => ({
-      ...{ kind, seconds: secondsOf(moduleId) },
+      kind,
+      seconds: secondsOf(moduleId),
     }))
     send({ type: 'start', files })
   }
@@ -69,7 +70,8 @@ export default class Report implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const kinds = [...this.#kinds].map(([name, { start, end, ...counts }]) => ({
-      ...{ name, seconds: (end - start) / 1000 },
+      name,
+      seconds: (end - start) / 1000,
       ...counts,
     }))
     const failures = modules.flatMap((module) =>

@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, isTest, matchingLines, productSources, read, root, sources } from './tree.ts'
+import {
+  files,
+  isTest,
+  matchingLines,
+  productSources,
+  read,
+  root,
+  sources,
+} from '../support/tree.ts'
 
 describe('house rules', () => {
   it('tests are not retried: a flake is a bug', () => {

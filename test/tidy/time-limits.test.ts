@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isTest, matchingLines, root, sources } from '../support/tree.ts'
 import { fixtures, run, runFixture } from './fixture.ts'
-import { isTest, matchingLines, root, sources } from './tree.ts'
 
 function limitsAt(slowness: string): unknown {
   const { stdout, output } = run([join(fixtures, 'print-limits.mjs'), root], {
@@ -32,7 +32,9 @@ describe('time limits', () => {
     consumer: withCluster,
     browser: withCluster,
     conformance: withCluster,
-    ...{ e2e: withCluster, attacks: withCluster },
+    e2e: withCluster,
+    attacks: withCluster,
+    suites: withCluster,
   }
 
   it('are 60 s for a test without a cluster, 300 s with one, and longer than any wait', () => {

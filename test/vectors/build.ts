@@ -12,7 +12,14 @@ import {
 } from '@quorumscan/verifier'
 
 const RECORD_TIME = 1_700_000_000_123_456
-export const { genesis, genesisHash, scans: keyPairs, synchronizer } = createTestNetwork()
+export const {
+  genesis,
+  genesisHash,
+  scans: keyPairs,
+  synchronizer,
+} = createTestNetwork({
+  protocolVersion: 3,
+})
 export const genesisText = canonicalJson(genesis as unknown as Json)
 
 export function buildStatements(): string {

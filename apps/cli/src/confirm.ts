@@ -18,6 +18,7 @@ import { CommandError, readInput, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
+import { openTrust } from './trust.ts'
 
 /** The wait until a node shows a confirmation that completed a quorum. */
 const IN_FORCE_MS = 2_000
@@ -112,8 +113,13 @@ function memberOf(options: MemberFlags): Confirmer {
   return {
     genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
     keyPair: readSecret(key, parseKeyFile),
+    keyFile: key,
     rulesUrl: apiOf(scan),
-    synchronizer: { url: urlOf('--synchronizer', synchronizer), token },
+    synchronizer: {
+      url: urlOf('--synchronizer', synchronizer),
+      token,
+      trust: openTrust(process.env),
+    },
   }
 }
 

@@ -26,7 +26,9 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  */
 export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
   const { nodeName, rewards } = config
-  const app = await createAppBase(nodeName, config, overrides)
+  // Its synchronizer asks it what entries would do, often: one secret makes each a peer of the other.
+  const ownTokenFile = config.log.tokenFile
+  const app = await createAppBase(nodeName, { ...config, ownTokenFile }, overrides)
   const { genesis } = app
   const { node, index } = nodeIn(config, genesis)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)

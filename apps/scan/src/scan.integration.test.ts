@@ -51,7 +51,10 @@ async function startWorld(nodeCount: number, resources: Resources) {
   await Promise.all(nodes.map(isReady))
   const wallet = await network.createWallet('alice')
   return {
-    ...{ network, nodes, wallet, start },
+    network,
+    nodes,
+    wallet,
+    start,
     first: nodes[0] as RunningApp,
     stop: async (index: number) => nodes[index]?.[Symbol.asyncDispose](),
     /** Sets the clock of the nodes ahead of that of the log. */

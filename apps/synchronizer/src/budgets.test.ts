@@ -4,10 +4,16 @@ import { createRateBudgets } from './budgets.ts'
 
 const rates = { anonymous: 50, peer: 1000, superValidator: 50 }
 const TURN_MS = 50
+const BYTES_PER_DAY = 86_400_000
 
 function setUp() {
   const clock = createManualClock()
-  const budgets = createRateBudgets({ rates, operatorKeys: new Set(['operator']), clock })
+  const budgets = createRateBudgets({
+    rates,
+    stateBytesPerDay: BYTES_PER_DAY,
+    operatorKeys: new Set(['operator']),
+    clock,
+  })
   /** Whether the client's budget suffices for an entry of this price. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {
@@ -73,5 +79,43 @@ describe('the budget of operators', () => {
     budgets.spendOfKey('operator', rates.superValidator)
     expect(() => budgets.spendOfKey('operator', 1)).toThrow('too much work')
     for (let count = 0; count < 100; count++) budgets.spendOfKey('key', rates.superValidator)
+  })
+})
+
+describe('the bytes a day that anonymous clients add to the state', () => {
+  const setUpGrowth = () => {
+    const { clock, budgets } = setUp()
+    /** The bytes of entries of a kilobyte that the client may add now. */
+    const fill = (client: string, isPeer = false): number => {
+      for (let bytes = 0; bytes < 2 * BYTES_PER_DAY; bytes += 1000)
+        try {
+          budgets.chargeGrowth({ client, isPeer }, 1000)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'RATE_LIMITED' })
+          return bytes
+        }
+      return Number.POSITIVE_INFINITY
+    }
+    return { clock, fill }
+  }
+
+  it('are shared by all, and one address has a quarter of them', () => {
+    const { fill } = setUpGrowth()
+    const filled = ['a', 'b', 'c', 'd', 'e'].map((client) => fill(client))
+    for (const bytes of filled.slice(0, 3)) expect(bytes).toBe(BYTES_PER_DAY / 4 + 1000)
+    // The last entry of each is served on credit.
+    expect(filled.reduce((sum, bytes) => sum + bytes)).toBe(BYTES_PER_DAY + 1000)
+    expect(filled[4]).toBe(0)
+  })
+
+  it('return within a day, at an even rate', async () => {
+    const { clock, fill } = setUpGrowth()
+    fill('a')
+    await clock.advance(3_600_000)
+    expect(fill('a')).toBeCloseTo(BYTES_PER_DAY / 4 / 24, -4)
+  })
+
+  it('are not charged to peers, whose keys the ledger counts', () => {
+    expect(setUpGrowth().fill('peer', true)).toBe(Number.POSITIVE_INFINITY)
   })
 })

@@ -46,11 +46,11 @@ export function measuredLog(
   return {
     head: () => log.head(),
     refusal: () => log.refusal(),
-    async append(bytes) {
+    async append(bytes, sender) {
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'
       try {
-        await log.append(bytes)
+        await log.append(bytes, sender)
         outcome = 'done'
       } finally {
         timeOf(outcome).observe((clock.monotonicMs() - startedMs) / MS_PER_SECOND)

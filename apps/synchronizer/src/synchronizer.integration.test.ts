@@ -97,6 +97,7 @@ async function setUp(
     rateLimit: 100_000,
     entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
     peerTokensFile: await file('peers', `${TOKEN}\n`),
+    nodeTokensFile: null,
   }
   const start = async (overrides: Parameters<typeof startSynchronizer>[1] = {}) => {
     const synchronizer = await startSynchronizer(config, { logger, ...overrides })

@@ -19,8 +19,8 @@ export function trimLogRegularly(
   app: Pick<App, 'clock' | 'logger' | 'metrics' | 'trust' | 'genesis' | 'genesisHash'>,
   options: {
     readonly nodes: readonly Peer[]
-    /** Record time that stays before the snapshot. */
-    readonly keepMicros: Micros
+    /** Record time that stays before the snapshot, at this moment. */
+    readonly keepMicros: () => Micros
     readonly trim: (before: LogPosition, signal: AbortSignal) => Promise<LogStart | null>
   },
 ): AsyncDisposable {
@@ -47,7 +47,7 @@ export function trimLogRegularly(
     // Where nothing may be trimmed, the call still returns where the log begins.
     const held = newestHeldByQuorum(await peers.list(signal), app.genesis)
     const { offset, recordTime } = held ?? NOTHING
-    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros }, signal)
+    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros() }, signal)
     if (trimmed !== null && trimmed.offset !== start?.offset)
       logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
     start = trimmed

@@ -1,7 +1,7 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
-import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
-import { trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
+import { openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import { parseSharedSecret, trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
@@ -20,11 +20,11 @@ import { isTrusted } from '@quorumscan/verifier'
 import {
   createPayments,
   createRegistration,
-  deleteEndedRenewalsPeriodically,
   followPayments,
+  maintainRenewals,
   paymentHistory,
 } from '@quorumscan/wallet'
-import { createReadMetrics } from './metrics.ts'
+import { createReadMetrics, measureUsers } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
 
@@ -64,6 +64,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         onUnchecked: (sentence) => logger.warn(sentence),
       }),
     )
+    measureUsers(metrics, store.users)
     const evidence = resources.opened(
       await createEvidenceStore({
         store: store.evidence,
@@ -129,9 +130,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const reads = resources.opened(
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
-    const { autoRenewals } = store
     resources.opened(followPayments(payments, { ...app, isLive: follower.isLive }))
-    resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
+    resources.opened(maintainRenewals({ ...app, ...follower, ledger, store }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)
     background.run('could not register the operator; the process ends', registering)
@@ -167,6 +167,6 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {
   const claims = { audience: config.audience, lifetimeSecondsMax: config.tokenLifetimeSecondsMax }
   if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
-  const secret = await readParsed(config.tokens.secretFile, (text) => fromHex(text.trim()))
+  const secret = await readParsed(config.tokens.secretFile, parseSharedSecret)
   return { kind: 'shared-secret', secret, ...claims }
 }

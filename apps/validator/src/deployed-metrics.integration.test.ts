@@ -73,7 +73,8 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       peersFile: null,
       connections: {
         ...PLAIN_CONNECTIONS,
-        ...{ tls: await authority.issue('synchronizer'), operatorAddress },
+        tls: await authority.issue('synchronizer'),
+        operatorAddress,
       },
       rateLimit: 1000,
     },
@@ -86,7 +87,11 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       },
       keyFile: await file('key', synchronizer.seed),
     },
-    ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },
+    logDirectory: directory,
+    diskFreeMibMin: 0,
+    logKeepSeconds: 0,
+    peerTokensFile: null,
+    nodeTokensFile: null,
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
     entryRates: { anonymous: 1, peer: 1, superValidator: 1 },
   }

@@ -1,5 +1,5 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, singleFlight } from '@quorumscan/base'
 import { type Decided, isDecided, type NodeReply, type Outcome } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Metrics } from '@quorumscan/runtime'
@@ -40,6 +40,25 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
     /** The reader, each of whose reads is counted and timed. */
     measured: (reader: Reader) => measuredReader(reader, metrics, clock),
   }
+}
+
+/** How many users the validator has, and what they take. */
+export function measureUsers(
+  metrics: Metrics,
+  users: { count(): Promise<number>; bytes(): Promise<number> },
+): void {
+  // While a call hangs, no second call is made.
+  const [count, bytes] = [singleFlight(() => users.count()), singleFlight(() => users.bytes())]
+  metrics.sampled('gauge', {
+    name: 'users',
+    help: 'Users of the validator.',
+    read: async () => [[[], await count()]],
+  })
+  metrics.sampled('gauge', {
+    name: 'users_bytes',
+    help: 'Memory of Redis that users and their rights take, estimated from a sample.',
+    read: async () => [[[], await bytes()]],
+  })
 }
 
 function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader {

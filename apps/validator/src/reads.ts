@@ -14,7 +14,7 @@ import {
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
-import { isTrusted, type TrustRule } from '@quorumscan/verifier'
+import { createPlatformCrypto, isTrusted, type TrustRule } from '@quorumscan/verifier'
 import type { ReadMetrics } from './metrics.ts'
 
 /** D-38: how long a proxied read may take. */
@@ -50,6 +50,7 @@ export async function openReads(
     const nodeAt = (url: string) =>
       nodes.find((node) => node.url === url)?.name ?? new URL(url).host
     const options: Omit<Parameters<typeof createCertifiedReader>[0], 'sha256'> = {
+      crypto: createPlatformCrypto(),
       genesis,
       genesisHash,
       trust: trustRule,

@@ -69,7 +69,7 @@ function createServer(context: Context, port: () => number): HttpServer {
   mountSockets(server, {
     dialects: [
       ledgerSocketDialect({ ...ledger, sockets }),
-      apiSocketDialect(server, {
+      apiSocketDialect({
         sockets: scanProxySockets({ feed: context.reads.feed, clock }),
         prefix: PREFIX,
       }),

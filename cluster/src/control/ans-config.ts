@@ -34,7 +34,7 @@ export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
 
   const confirmByQuorum = async (current: ContractId, config: AnsConfig): Promise<void> => {
     const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
-    const synchronizer = { url: prepared.synchronizerUrl, token }
+    const synchronizer = { url: prepared.synchronizerUrl, token, trust: null }
     for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
       const keyPair = keyPairFromSeed(readSecret(memberKeyFile(directory, name, 'operator')))
       const nowMicros = clock.nowMicros()

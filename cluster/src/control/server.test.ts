@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { parseTtl } from '@quorumscan/operator'
 import { CommandError, createMetrics } from '@quorumscan/runtime'
+import { createRawClient, textUntilClosed } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { drawBasePort } from '../rig/ports.ts'
@@ -42,6 +43,20 @@ it('answers only callers with the token', async () => {
   expect(await statusOf(server.port, {}, '/metrics')).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
 })
+
+it.for(['/', '/trpc/cluster.status', '/metrics', '/assets/none.js', '/<script>', '/%zz'])(
+  'the answer to %s lets a browser load nothing',
+  async (path) => {
+    await using server = await startServer()
+    using client = createRawClient(server.port)
+    const socket = await client.open()
+    const answer = textUntilClosed(socket)
+    const host = `127.0.0.1:${server.port}`
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    expect(await answer).toMatch(/^content-security-policy: default-src 'none'/im)
+    expect(await answer).toMatch(/^x-content-type-options: nosniff/im)
+  },
+)
 
 it('closes although a browser holds a connection without a request', async () => {
   const server = await startServer()

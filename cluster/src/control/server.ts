@@ -21,7 +21,7 @@ import {
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { type ControlContext, callerOf } from './calls.ts'
 import { type AppRouter, appRouter } from './router.ts'
@@ -65,6 +65,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
     serverFactory: (listener) =>
       createLocalListener(listener, { clock, ...(input.limits && { limits: input.limits }) }),
     clientErrorHandler: answerClientError,
+    frameworkErrors: (error, _request, reply) => refusePath(reply as FastifyReply, error),
   })
   // Browsers open connections ahead of need.
   const endUnused = trackUnused(server.server)
@@ -116,6 +117,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
 function acceptSockets(server: FastifyInstance, input: ControlServerInput, clock: Clock): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX })
   const limiter = new ConnectionLimiter({
+    pool: 'subscriptions of a control plane',
     max: SOCKETS_MAX,
     perClientMax: SOCKETS_MAX,
     perNetworkMax: SOCKETS_MAX,
@@ -173,4 +175,9 @@ function forbiddenReason({ host = '', origin }: IncomingHttpHeaders, port: numbe
 
 function isEqualSecret(given: string, wanted: string): boolean {
   return timingSafeEqual(sha256(utf8(given)), sha256(utf8(wanted)))
+}
+
+/** Refuses a malformed path, for which no hook runs. */
+function refusePath(reply: FastifyReply, { message }: Error): void {
+  reply.headers(securityHeaders).code(400).send({ error: message })
 }

@@ -206,9 +206,12 @@ export class FaultRunner implements ServiceHooks {
     this.refresh()
   }
 
-  /** Stops the timers, without healing. */
+  /** Stops the timers and what this process does for faults, without healing. */
   close(): void {
-    for (const { timer } of this.#faults.values()) timer.abort()
+    for (const { fault, timer } of this.#faults.values()) {
+      timer.abort()
+      this.#effectOf(fault.spec).release?.(this.#options, fault.spec)
+    }
   }
 
   environmentOf(service: Service): Readonly<Record<string, string>> {

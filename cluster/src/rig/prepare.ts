@@ -5,6 +5,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import type { DataDirectory, MemberFile, Role } from '@quorumscan/operator'
 import {
   makeLogTokens,
+  makeNodeTokens,
   makeSecret,
   ORDERING_DRIVERS,
   type OrderingDriver,
@@ -57,13 +58,19 @@ export async function prepareCluster(input: PrepareInput) {
   const validator = makeLocal(input, 'validator', VALIDATOR)
   const areTogether = genesis.ordering.driver === 'cometbft'
   const others = areTogether ? [] : nodeNames
+  const nodes = nodeNames.map((name, index) => ({ name, url: urlOf(ports.nodes[index] ?? 0) }))
   makeLogTokens(directory, SYNCHRONIZER, [VALIDATOR, CONTROL_PLANE, ...others])
-  if (areTogether) for (const name of nodeNames) makeLogTokens(directory, name, [name])
+  if (!areTogether) makeNodeTokens(directory, SYNCHRONIZER, nodes)
+  else
+    for (const node of nodes) {
+      makeLogTokens(directory, node.name, [node.name])
+      makeNodeTokens(directory, node.name, [node])
+    }
   return {
     directory,
     nodeNames,
     ports,
-    nodes: nodeNames.map((name, index) => ({ name, url: urlOf(ports.nodes[index] ?? 0) })),
+    nodes,
     validatorUrl: urlOf(ports.validator),
     synchronizerUrl: urlOf(ports.synchronizer),
     genesis,

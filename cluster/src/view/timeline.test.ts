@@ -33,7 +33,10 @@ it('the scale has few ticks at round intervals, from the begin on', () => {
 it('the SVG text has all values escaped', () => {
   const text = toSvg(
     chart({
-      ...{ title: '<script>"', window, height: 10, isScale: true },
+      title: '<script>"',
+      window,
+      height: 10,
+      isScale: true,
       names: [{ y: 5, text: '<b>' }],
       ticks: [{ atMs: 5000, text: '5 s' }],
       shapes: [],

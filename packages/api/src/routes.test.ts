@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { accepts } from './accepts.ts'
 import { unitsOf } from './cost.ts'
 import { errorCodesOf, type RouteDef } from './route-def.ts'
+import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
@@ -107,6 +108,26 @@ describe('prices (D-33)', () => {
   ])('%d lookups cost %d', (count, units) => {
     const lookups = Array.from({ length: count }, () => ({ name: 'a' }))
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
+    expect(cost(validatorRoutes.proxyLookupEntries, {}, { lookups })).toBe(units)
+  })
+
+  it('a lookup through the proxy costs 2, a document of the network 6', () => {
+    const { proxyGetEntryByName, proxyResolve, proxyGetDso, proxyGetAmuletRules } = validatorRoutes
+    for (const route of [proxyGetEntryByName, proxyResolve])
+      expect(cost(route, {}, undefined)).toBe(2)
+    for (const route of [proxyGetDso, proxyGetAmuletRules])
+      expect(cost(route, {}, undefined)).toBe(6)
+  })
+
+  it('each submission of a user costs 20, and each other operation less', () => {
+    const isSubmission = (id: string) =>
+      /^(?:submit|create|accept|reject|withdraw|tap|pay|cancel|register|allocate)/.test(id)
+    const of = (
+      routes: Readonly<Record<string, { readonly cost?: unknown; readonly auth: string }>>,
+    ) => Object.entries(routes).filter(([, { auth }]) => auth !== 'none')
+    for (const [id, { cost: units = 1 }] of [...of(validatorRoutes), ...of(ledgerRoutes)])
+      if (typeof units === 'number' && id !== 'createLedgerUser')
+        expect([id, isSubmission(id) ? units === 20 : units < 20]).toEqual([id, true])
   })
 
   it('probes are free', () => {

@@ -13,7 +13,12 @@ import { ConnectionLimiter } from '@quorumscan/server'
  * Pending connections. In all: the engine's limit less the largest network (`engine-files.ts`). Of an address: the number
  * of members on one machine, or behind one address, that dial at once.
  */
-const PENDING = { max: 256, perClientMax: 16, perNetworkMax: 64 }
+const PENDING = {
+  pool: 'handshakes with an engine',
+  max: 256,
+  perClientMax: 16,
+  perNetworkMax: 64,
+}
 /** The engine itself gives 3 s each for keys and names, and 5 s for the application to admit the peer. */
 const HANDSHAKE_MS = 12_000
 /** What the engine sends: its key, and a frame each for its signature and for its description. */

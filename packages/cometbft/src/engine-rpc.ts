@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { anySignal } from '@quorumscan/base'
 
 /** The engine answers from memory; one that needs longer hangs. */
-const TIMEOUT_MS = 5000
+export const ENGINE_MS_MAX = 5000
 
 /** The engine refuses the request. `message` is its own. */
 export class EngineRefusedError extends Error {
@@ -53,7 +53,7 @@ function post(body: string, { socketPath, signal }: RpcOptions): Promise<string>
         socketPath,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: anySignal([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        signal: anySignal([signal, AbortSignal.timeout(ENGINE_MS_MAX)]),
       },
       (response) => text(response).then(resolve, reject),
     )

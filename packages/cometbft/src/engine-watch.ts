@@ -1,10 +1,10 @@
 /**
  * Watches a running engine: reads its state, dials the members that it has lost, and disconnects engines that are no longer
- * admitted. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
+ * admitted, and reports an engine that hangs. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
  */
 import type { Clock } from '@quorumscan/base'
-import { repeat } from '@quorumscan/runtime'
-import { type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
+import { createSilence, repeat } from '@quorumscan/runtime'
+import { ENGINE_MS_MAX, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
   ENGINE_START,
   type EngineHistory,
@@ -36,6 +36,13 @@ export function watchEngine(options: {
   readonly onFailure: (error: unknown) => void
   /** The engine makes no progress, and a restart may help. */
   readonly restart: () => void
+  /** Of the engine that runs; null: none does. */
+  readonly pid: () => number | null
+  /**
+   * The engine answered, and then for a minute of this process's running time did not. One that has not answered yet may
+   * be reading its blocks again, which may take longer. Null: not reported, as in a cluster, where `pause` is a fault.
+   */
+  readonly onHang: (() => void) | null
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
@@ -43,6 +50,8 @@ export function watchEngine(options: {
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
   let restartedMs = Number.NEGATIVE_INFINITY
+  const silence = createSilence(clock, POLL_MS + ENGINE_MS_MAX)
+  let answeredPid: number | null = null
 
   const read = async (): Promise<EngineReading> => {
     try {
@@ -68,6 +77,14 @@ export function watchEngine(options: {
   const poll = async (): Promise<void> => {
     const reading = await read()
     const nowMs = clock.monotonicMs()
+    if (reading.kind === 'up') {
+      answeredPid = options.pid()
+      silence.end()
+    }
+    if (silence.count() && answeredPid !== null && answeredPid === options.pid()) {
+      answeredPid = null
+      options.onHang?.()
+    }
     const memberCount = options.members.length
     history = stepEngine(history, { reading, height: options.height(), nowMs, memberCount })
     if (isRestartDue(history, { reading, nowMs, restartedMs, memberCount })) {

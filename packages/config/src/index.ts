@@ -5,6 +5,7 @@ export {
   parsePeersFile,
   readLogClientOptions,
 } from './app-config.ts'
+export { certificateFilesOf } from './certificate-files.ts'
 export {
   addTo,
   familyOf,
@@ -17,4 +18,4 @@ export {
 export * from './genesis-agreement.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'
-export { readValidatorConfig, type ValidatorConfig } from './validator-config.ts'
+export { parseSharedSecret, readValidatorConfig, type ValidatorConfig } from './validator-config.ts'

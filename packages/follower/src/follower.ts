@@ -26,6 +26,7 @@ import {
   type PeerClient,
   type PeerClocks,
   type PeerTokens,
+  watchRedisMemory,
 } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
@@ -75,7 +76,7 @@ type FollowerOptions = {
  * @throws {EnvError} If a file does not hold what it must.
  */
 export async function openFollower(app: App, options: FollowerOptions) {
-  const { clock, genesis, genesisHash, logger, trust } = app
+  const { clock, genesis, genesisHash, logger, trust, certificates } = app
   const { config, member, peerTokenByOrigin } = options
   const logOptions = readLogClientOptions(config, app)
   const redis = await readRedisAddress(config.redis)
@@ -109,7 +110,9 @@ export async function openFollower(app: App, options: FollowerOptions) {
       const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
-    measureRedis(app.metrics, resources.opened(watchRedis(redis)))
+    const usage = resources.opened(watchRedis(redis))
+    measureRedis(app.metrics, usage)
+    const memory = resources.opened(await watchRedisMemory({ ...app, redis: usage }))
     const self = member && {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
@@ -126,7 +129,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
         replica: replica.proofs,
       }),
     )
-    /** `live` if and only if `assertReady` does not throw. */
+    /** `live` if and only if `assertReady` does not throw. Automation continues with expired certificates. */
     const state = (): FollowerState => {
       if (certifier.isDiverged()) return 'diverged'
       return clocks.isUsable() ? replica.state() : 'clock-off'
@@ -134,7 +137,10 @@ export async function openFollower(app: App, options: FollowerOptions) {
     const isLive = () => state() === 'live'
     const members = createMemberHealth({
       names: genesis.nodes.map(({ name }) => name),
-      self: member && { name: member.name, isReady: isLive },
+      self: member && {
+        name: member.name,
+        isReady: () => isLive() && certificates.areValid(),
+      },
       clocks,
       progress: certifier.progress,
       metrics: app.metrics,
@@ -145,6 +151,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       resources.opened(
         createGroupStore({
           redis,
+          memoryBytesMax: () => memory.use()?.maxBytes ?? null,
           onProblem: (err) =>
             logger.warn({ err }, 'the newest groups of the log could not be stored'),
         }),
@@ -166,6 +173,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     return {
       needed,
       redis,
+      memory,
       clocks,
       snapshots,
       replica,

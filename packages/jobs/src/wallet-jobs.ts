@@ -27,7 +27,7 @@ function partyJob(name: string, commandFor: (contract: Contract, deps: WalletDep
   })
 }
 
-/** A renewal that cannot be paid is tried about this number of times in the rest of the window. */
+/** A renewal that cannot be paid, or whose user may not act, is tried about this number of times in the rest of the window. */
 const TRIES = 20
 /** The minimum time between two tries. */
 const RETRY_MS_MIN = 1_000
@@ -58,8 +58,11 @@ const renewSubscription: JobDefinition<WalletDeps> = {
     // The entry has expired: a payment would only be locked and given back.
     if (leftMicros <= 0) return
     try {
-      await deps.payRenewal(contract, deps.signal)
+      const outcome = await deps.payRenewal(contract, deps.signal)
+      // It waits for an administrator to give the user its right back.
+      if (outcome === 'paused') deps.postponeBy(retryMs(leftMicros))
     } catch (error) {
+      // It waits for coin.
       if (!isScanError(error, 'INSUFFICIENT_FUNDS', 'LIMIT_EXCEEDED')) throw error
       deps.postponeBy(retryMs(leftMicros))
     }

@@ -31,9 +31,9 @@ export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket[] {
   }
   return Object.entries(openers).map(([id, open]) => ({
     ...socketRoutes[id as keyof typeof openers],
-    async open({ request, caller, signal }) {
+    async open({ request, caller, signal, countRows }) {
       const elements = await open(request, caller)
-      return elements(await reads.guard.watch(caller, signal))
+      return elements(await reads.guard.watch(caller, signal), { onRows: countRows })
     },
   }))
 }

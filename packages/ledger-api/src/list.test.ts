@@ -38,6 +38,19 @@ const read = async (
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
 
+it('counts the rows that its stream reads', async () => {
+  let rows = 0
+  const open: Open = (_, { onRows }) => {
+    onRows?.(7)
+    return counting(3)
+  }
+  const countRows = (count: number) => {
+    rows += count
+  }
+  await read(open, { countRows })
+  expect(rows).toBe(7)
+})
+
 it.each([
   ['nothing', 0, undefined, 0],
   ['as many as there may be', 200, undefined, 200],

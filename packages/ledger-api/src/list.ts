@@ -34,6 +34,7 @@ export async function listOf(
     readonly idleMs: number | bigint | null
     readonly clock: Clock
     readonly signal: AbortSignal
+    readonly countRows?: (rows: number) => void
   },
 ): Promise<Uint8Array> {
   const { clock, signal } = options
@@ -46,6 +47,7 @@ export async function listOf(
   let startTimer = () => {}
   const stream = await open(anySignal([signal, ended.signal]), {
     elementsMax: wanted,
+    onRows: options.countRows,
     onCaughtUp() {
       isCaughtUp = true
       startTimer()
@@ -100,11 +102,12 @@ export function listHandler<Body>(
     readonly query: QueryOf<typeof ledgerRoutes.getUpdates>
     readonly caller: Caller
     readonly signal: AbortSignal
+    readonly countRows: (rows: number) => void
   }): Promise<Uint8Array> => {
-    const { body, query, caller, signal } = request
+    const { body, query, caller, signal, countRows } = request
     const elements = await open(body, caller)
     const idleMs = query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null)
-    const bounds = { limit: query.limit, idleMs, clock, signal }
+    const bounds = { limit: query.limit, idleMs, clock, signal, countRows }
     const watched = async (ended: AbortSignal, reader: StreamReader) =>
       elements(await guard.watch(caller, ended), reader)
     return await listOf(watched, bounds)

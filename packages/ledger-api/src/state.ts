@@ -4,9 +4,14 @@ import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
-import { type Contract, type ContractId, type Offset, partyParticipant } from '@quorumscan/model'
-import type { UpdateRange } from '@quorumscan/replica'
+import { contractBlob, partyKey, templateOf, templates, toLfJson } from '@quorumscan/ledger'
+import {
+  type Contract,
+  type ContractId,
+  type Offset,
+  type PartyId,
+  partyParticipant,
+} from '@quorumscan/model'
 import type { CallerRights } from './callers.ts'
 import {
   denied,
@@ -28,7 +33,7 @@ import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
-import { type Elements, type OpenStream, readPortion, type StreamReader } from './update-stream.ts'
+import { type Elements, type OpenStream, prunedError, type StreamReader } from './update-stream.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
 import { checkProvider } from './users/handlers.ts'
 
@@ -48,7 +53,7 @@ export function stateHandlers(
   const { reads } = context
   const { replica } = reads
   type PageRequest = Parameters<LedgerHandlersOf<'state'>['getActiveContractsPage']>[0]
-  const page = async ({ body, caller, signal }: PageRequest): Promise<Uint8Array> => {
+  const page = async ({ body, caller, signal, countRows }: PageRequest): Promise<Uint8Array> => {
     const { eventFormat, maxPageSize = PAGE_DEFAULT } = body
     if (maxPageSize < 1 || maxPageSize > PAGE_MAX)
       throw invalidArgument(`max_page_size lies between 1 and ${PAGE_MAX}`)
@@ -62,6 +67,7 @@ export function stateHandlers(
       after: token?.after ?? '',
       limit: maxPageSize + 1,
       signal: await reads.guard.watch(caller, signal),
+      onRows: countRows,
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
@@ -168,9 +174,9 @@ export async function checkActiveContracts(
 async function* activeContracts(
   reads: LedgerReads,
   { at, filter }: ActiveContractsQuery,
-  options: Pick<StreamReader, 'elementsMax'> & { readonly signal: AbortSignal },
+  options: Pick<StreamReader, 'elementsMax' | 'onRows'> & { readonly signal: AbortSignal },
 ): Elements {
-  const { signal, elementsMax = Number.POSITIVE_INFINITY } = options
+  const { signal, elementsMax = Number.POSITIVE_INFINITY, onRows } = options
   const shown = new Set<ContractId>()
   /** @param start - The index of the first contract that is looked at. */
   const elementsOf = (contracts: readonly Contract[], start: number) => {
@@ -190,11 +196,12 @@ async function* activeContracts(
   for (const phase of ['before', 'walk', 'after'] as const) {
     const source =
       phase === 'walk'
-        ? walk(reads, filter, elementsMax)
-        : archivedContracts(reads, { after: position, upTo: reads.feed.end().offset, order: 'asc' })
+        ? walk(reads, { at, filter }, elementsMax)
+        : archivedContracts(reads, { at: position, filter }, onRows)
     if (phase === 'before') position = reads.feed.end().offset
     for await (const contracts of source) {
       signal.throwIfAborted()
+      onRows?.(contracts.length)
       for (let start = 0; start < contracts.length; ) {
         const { elements, next } = elementsOf(contracts, start)
         if (elements.length > 0) yield elements
@@ -211,10 +218,14 @@ async function* activeContracts(
 export async function activeContractsPage(
   reads: LedgerReads,
   query: ActiveContractsQuery,
-  page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
+  page: Pick<StreamReader, 'onRows'> & {
+    readonly after: string
+    readonly limit: number
+    readonly signal: AbortSignal
+  },
 ): Promise<readonly (readonly [id: ContractId, json: string])[]> {
   let kept: [ContractId, string][] = []
-  for await (const elements of activeContracts(reads, query, { signal: page.signal })) {
+  for await (const elements of activeContracts(reads, query, page)) {
     for (const json of elements) {
       const id = CONTRACT_ID.exec(json)?.[1] ?? ''
       if (id > page.after) kept.push([id, json])
@@ -228,36 +239,52 @@ export async function activeContractsPage(
 /** The first in an element is that of its contract. */
 const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
-/** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
+/** A superset of the contracts that match: by the indexes of the parties those created up to the offset, or all contracts. */
 async function* walk(
   { replica, operator }: LedgerReads,
-  { anyParty, byParty }: EventFilter,
+  { at, filter }: ActiveContractsQuery,
   elementsMax: number,
 ) {
-  if (anyParty !== null || byParty.has(operator)) {
-    yield* replica.walkContracts(null)
+  if (partiesOf(filter, operator) === null) {
+    yield* replica.walkContracts()
     return
   }
-  for (const [party, flags] of byParty) {
+  const keys = [...filter.byParty].flatMap(([party, flags]) => {
     // Versions of a template share an index.
     const entities = new Set(
       templates
         .filter((_, index) => ((flags[index] ?? 0) & MATCHES) !== 0)
         .map((one) => one.entity),
     )
-    for (const entity of entities)
-      yield* replica.walkContracts(`party:${entity}:${party}`, Math.max(elementsMax, PORTION_MIN))
-  }
+    return [...entities].map((entity) => partyKey(entity, party))
+  })
+  yield* replica.walkContractsByKeys(keys, {
+    portion: Math.max(elementsMax, PORTION_MIN),
+    upTo: at,
+  })
 }
 
-/** Contracts from before a range that updates of the range archived. */
-async function* archivedContracts({ feed, replica }: LedgerReads, range: UpdateRange) {
-  let rest: UpdateRange | null = range.after < range.upTo ? range : null
-  while (rest !== null) {
-    const portion = await readPortion(feed, rest)
-    yield Array.from(portion.updates).flatMap((update) => replica.history.archivedContracts(update))
-    rest = portion.rest
+/** The parties whose contracts match; null for the contracts of any party. */
+function partiesOf({ anyParty, byParty }: EventFilter, operator: PartyId): PartyId[] | null {
+  return anyParty !== null || byParty.has(operator) ? null : [...byParty.keys()]
+}
+
+/** Of contracts that were active at the offset, those that are archived: a superset of those that match. */
+async function* archivedContracts(
+  { feed, operator, replica }: LedgerReads,
+  { at, filter }: ActiveContractsQuery,
+  onRows: StreamReader['onRows'],
+) {
+  if (at >= feed.end().offset) return
+  const portions = replica.history.archivalsAfter(partiesOf(filter, operator), at)
+  for await (const { pruned, updates } of portions) {
+    // Pruning hides updates before it deletes what leads to them.
+    if (pruned > at) throw prunedError({ after: at, upTo: feed.end().offset, pruned })
+    onRows?.(updates.length)
+    yield updates.flatMap((update) => replica.history.archivedContracts(update))
   }
+  const pruned = await replica.history.prunedOffset()
+  if (pruned > at) throw prunedError({ after: at, upTo: feed.end().offset, pruned })
 }
 
 /** An element of the answer; null if no party of the filter may see it. */

@@ -36,6 +36,8 @@ export type StreamReader = {
    * stream ends there, and does not call it.
    */
   readonly onCaughtUp?: (() => void) | undefined
+  /** Called with the number of rows that were read: updates, completions or contracts, also those not shown. */
+  readonly onRows?: ((rows: number) => void) | undefined
 }
 
 /** A request that was checked. Its elements end, or fail with the signal's reason, when the signal aborts. */
@@ -59,7 +61,7 @@ export async function* boundedUpdates(
   range: Omit<UpdateRange, 'bytes'>,
   options: UpdateStreamOptions,
 ): Elements {
-  const { project, signal, elementsMax } = options
+  const { project, signal, elementsMax, onRows } = options
   let bytes = firstPortionBytes(elementsMax)
   let next = range.after < range.upTo ? readPortion(feed, { ...range, bytes }) : null
   while (next !== null) {
@@ -71,7 +73,7 @@ export async function* boundedUpdates(
     next = elementsMax === undefined ? readRest() : null
     // A consumer that stops early never reads it.
     next?.catch(() => {})
-    yield* projected(updates, { project, elementsMax })
+    yield* projected(updates, { project, elementsMax, onRows })
     next ??= readRest()
   }
 }
@@ -107,7 +109,7 @@ export function endlessUpdates(
   options: UpdateStreamOptions,
 ): Elements {
   const { feed } = deps
-  const { project, signal, elementsMax, onCaughtUp } = options
+  const { project, signal, elementsMax, onCaughtUp, onRows } = options
   let bytes = firstPortionBytes(elementsMax)
   return endless(deps, after, {
     member: 'update',
@@ -120,7 +122,7 @@ export function endlessUpdates(
       const { updates, rest } = await readPortion(feed, range)
       signal.throwIfAborted()
       bytes = nextPortionBytes(bytes)
-      const last = yield* projected(updates, { project, elementsMax })
+      const last = yield* projected(updates, { project, elementsMax, onRows })
       return rest === null || last === undefined ? end : last
     },
   })
@@ -190,13 +192,18 @@ export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
 /** Returns the last of the updates. */
 function* projected(
   updates: Iterable<StoredUpdate>,
-  { project, elementsMax = BATCH_ELEMENTS }: Pick<UpdateStreamOptions, 'project' | 'elementsMax'>,
+  {
+    project,
+    elementsMax = BATCH_ELEMENTS,
+    onRows,
+  }: Pick<UpdateStreamOptions, 'project' | 'elementsMax' | 'onRows'>,
 ) {
   const batchElements = Math.min(Math.max(elementsMax, 1), BATCH_ELEMENTS)
   let elements: string[] = []
   let last: StoredUpdate | undefined
   for (const update of updates) {
     const element = project(update)
+    onRows?.(1)
     if (element !== null) elements.push(element)
     last = update
     if (elements.length < batchElements) continue

@@ -75,7 +75,7 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
   return {
     created,
     archived: [],
-    change: null,
+    changes: [],
     seen: null,
     allocated: svs.map(({ party }) => party),
   }

@@ -237,7 +237,7 @@ it('unknown parties are refused before a contract is loaded', () => {
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
   // The ledger does not have the party.
   expect(cellsAskedFor(story, bytes)).toEqual({
-    kinds: ['seen', 'change', 'party', 'index', 'index', 'index'],
+    kinds: ['seen', 'change', 'party', 'index', 'index', 'index', 'change'],
     result: 'PERMISSION_DENIED',
   })
 })

@@ -148,8 +148,13 @@ function createPollingSubmitter(
       const inFlight = createInFlight({ ordering: log, clock, random, waitsForRoom: false })
       const attempt = inFlight.add(
         {
-          ...{ entryHash, bytes: () => bytes, notBefore: 0, notAfter, signal: ended.signal },
-          ...{ onApplied: () => {}, onExpired: () => {} },
+          entryHash,
+          bytes: () => bytes,
+          notBefore: 0,
+          notAfter,
+          signal: ended.signal,
+          onApplied: () => {},
+          onExpired: () => {},
           onRefused(error) {
             refused = error
           },

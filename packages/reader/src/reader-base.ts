@@ -2,7 +2,7 @@
 import {
   ASKED_NAME_LENGTH_MAX,
   BATCH_LOOKUPS_MAX,
-  createPlatformCrypto,
+  type CryptoPort,
   LONE_SURROGATE,
   type Lookup,
   type Threshold,
@@ -28,18 +28,17 @@ export const WAITING_MAX = 20_000
 
 /** @throws {ReaderError} INVALID_ARGUMENT if a seed is not an http or https URL. */
 export function createReaderBase(
-  options: ReaderOptions,
+  options: ReaderOptions & { readonly crypto: CryptoPort },
   hooks: {
     readonly onAddress: (address: Address) => void
     readonly onPrivate?: (address: Address) => void
   },
 ) {
-  const { genesis, trust = null } = options
+  const { genesis, trust = null, crypto } = options
   const votes = (threshold: Threshold) =>
     thresholdVotes(threshold, genesis.nodes.length, trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
-  const crypto = options.crypto ?? createPlatformCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
   const floor = createVerifiedFloor(options.floorStore)

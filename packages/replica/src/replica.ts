@@ -11,7 +11,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Head, Ordering, Snapshots } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
-import { endConnection, openRedis } from '@quorumscan/redis'
+import { endConnection, estimateBytes, openRedis } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
 import { raiseHorizon } from './clean-up/clean-up.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
@@ -213,6 +213,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     },
     /** The names that are stored, with those that ended lately. */
     nameCount: () => redis.zcard(KEYS.lex),
+    /** What names take in Redis, estimated from a sample, without other contracts of their registration. */
+    nameBytes: () => estimateBytes(redis, [KEYS.names, KEYS.lex, KEYS.parties]),
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     haltReason: () => haltReason,
     head: (): Head => headState.head,
@@ -221,10 +223,14 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     onApplied: (listener: (entry: AppliedEntry) => void) => subscribe(listeners, listener),
     /** As `onApplied`, once for each write, with what the write added to the history of updates. */
     onHistory: (listener: (step: HistoryStep) => void) => subscribe(historyListeners, listener),
-    /** Deletes updates and completions up to an offset; returns the offset up to which they are pruned now. */
+    /**
+     * Deletes updates and completions up to an offset; returns the offset up to which they are pruned now.
+     *
+     * @throws {ScanError} NOT_READY while the index of archivals is made.
+     */
     async prune(upTo: Offset): Promise<Offset> {
       assert(upTo <= headState.head.offset, 'what is pruned has been applied')
-      return await pruneHistory(redis, upTo)
+      return await pruneHistory(store, upTo)
     },
     /** The oldest offset that can be read (D-10). */
     horizon: () => headState.head.horizon,

@@ -30,6 +30,8 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client leaves, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
+  /** Counts rows that were read for the request: it pays for them afterwards, beyond its declared cost (D-93). */
+  countRows(rows: number): void
   /** Waits for an event, without work for the process: other requests are admitted meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>
 }

@@ -89,21 +89,24 @@ export function createListener(
     readonly clientAddresses: ClientAddresses
     readonly clients: Pick<Clients, 'admitHandshake'>
     readonly certificate: TlsCertificate | null
-    readonly shedder: Pick<LoadShedder, 'noteConnection' | 'park'>
+    readonly noteConnection: LoadShedder['noteConnection']
+    readonly park: Park
   },
   listener: RequestListener,
 ): Server {
   const { limits, clock, clientAddresses, certificate } = options
   const limiter = new ConnectionLimiter({
+    pool: 'connections',
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
   })
   const unread = new UnreadAnswers({
+    pool: 'bytes that clients have not read',
     max: limits.unreadBytesMax,
     perClientMax: limits.unreadBytesPerClientMax,
   })
-  const { park } = options.shedder
+  const { park } = options
   const nextBackOff = createBackOff(clock)
   const open = new Set<Connection>()
   const settings = {
@@ -144,7 +147,7 @@ export function createListener(
     connectionOf.set(socket, connection)
     beginHandshake?.(socket, connection)
     open.add(connection)
-    options.shedder.noteConnection()
+    options.noteConnection()
     socket.once('close', () => {
       slot.release()
       open.delete(connection)
@@ -233,10 +236,13 @@ function createBackOff(clock: Clock): () => Promise<void> {
   }
 }
 
+/** Whether the connection must not be read after the answer to this request, before `resume` is called. */
+type Park = (request: IncomingMessage, resume: () => void) => boolean
+
 type Shared = {
   readonly listener: RequestListener
   readonly clock: Clock
-  readonly park: LoadShedder['park']
+  readonly park: Park
   readonly unread: UnreadAnswers
   /** Null for a connection that serves many clients. */
   readonly nextBackOff: (() => Promise<void>) | null
@@ -338,7 +344,7 @@ class Connection implements Occupant {
       if (request.complete) this.#request = null
       this.#response = null
       if (this.#pipelined.length > 0 || this.#last !== null) this.#next()
-      else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park()
+      else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park(request)
     })
     this.#shared.listener(request, response)
   }
@@ -359,11 +365,11 @@ class Connection implements Occupant {
     if (this.#last === null) this.#socket.resume()
   }
 
-  #park(): void {
+  #park(request: IncomingMessage): void {
     const { park, clock } = this.#shared
     if (this.#socket.destroyed) return
     const sinceMs = clock.monotonicMs()
-    const isParked = park(() => {
+    const isParked = park(request, () => {
       this.#unread = { sinceMs, resumedMs: clock.monotonicMs() }
       this.#resume()
     })

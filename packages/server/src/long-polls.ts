@@ -8,7 +8,7 @@ import { ConnectionLimiter } from './connection-limiter.ts'
 import type { ApiRequest, WaitingRequest } from './handler.ts'
 
 /** Each member and each validator polls every node once. A whole local cluster may share one address. */
-const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
+const LIMITS = { pool: 'long polls', max: 1024, perClientMax: 64, perNetworkMax: 128 }
 
 export type LongPolls = ReturnType<typeof createLongPolls>
 

@@ -74,7 +74,8 @@ it('counters exist from the start, at zero', async () => {
 it('a refusal or failure is a log line with the id of its request; a missing entry is not logged', async () => {
   const logged: Record<string, unknown>[] = []
   const logger = createLogger({
-    ...{ name: 'sv-1', level: 'info' },
+    name: 'sv-1',
+    level: 'info',
     stream: { write: (line) => void logged.push(JSON.parse(line)) },
   })
   const clock = createManualClock()
@@ -189,8 +190,14 @@ it('requests on behalf of a request or a job are child spans; other requests mak
   const ask = (transport: Transport, path: string, headers = {}) =>
     transport
       .request({
-        ...{ url: 'http://127.0.0.1:4611', method: 'GET', path, headers, body: null },
-        ...{ bytesMax: 1, channel: 'lookup', isPublicOnly: false },
+        url: 'http://127.0.0.1:4611',
+        method: 'GET',
+        path,
+        headers,
+        body: null,
+        bytesMax: 1,
+        channel: 'lookup',
+        isPublicOnly: false,
         signal: new AbortController().signal,
       })
       .catch(() => {})

@@ -50,6 +50,20 @@ export function observe(
   })
 }
 
+/** Counts the units that clients paid, by operation; divided by processor time, they show a price that is wrong. */
+export function unitsCounter(metrics: Metrics | undefined) {
+  const unitsOf = new Map<string, number>()
+  metrics?.sampled('counter', {
+    name: 'http_request_units_total',
+    help: 'Units of work that clients paid for, before and afterwards, by operation.',
+    labels: ['operation'],
+    read: () => [...unitsOf].map(([operation, units]) => [[operation], units] as const),
+  })
+  return (operation: string, units: number): void => {
+    unitsOf.set(operation, (unitsOf.get(operation) ?? 0) + units)
+  }
+}
+
 /**
  * Serves `/metrics`.
  *

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
+import { scanRoutes, synchronizerRoutes, USER_ID_PATTERN } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { buildServer, type ServerOptions } from './server.ts'
+import { requestCheck } from './validation.ts'
 
 const party = `alice::1220${'a'.repeat(64)}`
 const Item = Type.Object({
@@ -306,6 +307,15 @@ describe('bodies', () => {
     })
   })
 
+  it('a text of another form is refused in words, not by a pattern', () => {
+    const check = requestCheck(
+      Type.Object({ user: Type.String({ pattern: USER_ID_PATTERN }) }),
+      'body',
+    )
+    const rule = /^body\.user must have 1 to 128 letters/
+    expect(() => check({ user: 'a b' })).toThrow(rule)
+  })
+
   it('above 1 MiB they are 413, exactly 1 MiB is read', async () => {
     const padded = (size: number) => `{"name":"a"${' '.repeat(size - 12)}}`
     expect((await post(padded(1024 * 1024))).statusCode).toBe(200)
@@ -567,9 +577,9 @@ describe('too much work in progress', () => {
   beforeEach(() => {
     finish = undefined as never
   })
-  const server = () =>
+  const server = (table: typeof heavy = heavy) =>
     buildServer<typeof heavy, string>({
-      routes: heavy,
+      routes: table,
       handlers: {
         ...handlers,
         touch: () =>
@@ -596,6 +606,16 @@ describe('too much work in progress', () => {
     finish()
     expect((await touched).statusCode).toBe(200)
     expect((await post()).statusCode).toBe(200)
+  })
+
+  it('is none of a route that waits for the ledger, whatever it costs', async () => {
+    await using app = server({ ...heavy, touch: { ...heavy.touch, waits: true } } as typeof heavy)
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    await expect.poll(() => finish).toBeDefined()
+    const post = () => app.inject({ method: 'POST', url: '/v0/items', payload: item })
+    expect((await post()).statusCode).toBe(200)
+    finish()
+    expect((await touched).statusCode).toBe(200)
   })
 
   it('has a lower bound after a handler returns or throws OVERLOADED', async () => {
@@ -713,6 +733,33 @@ describe('the rate limit', () => {
     const post = () => server.inject({ method: 'POST', url: '/v0/items', payload })
     expect((await post()).statusCode).toBe(200)
     expect((await post()).statusCode).toBe(next)
+  })
+
+  it.each([
+    ['rows that it reads', 75, 0, 15],
+    ['rows that it reads before it fails', 75, null, 15],
+    ['JSON that is made for it', 0, 61_400, 15],
+    ['both', 50, 20_400, 15],
+    ['a cost that is higher', 4, 0, 1],
+  ])('a request pays for %s afterwards', async (_, rows, bytes, units) => {
+    const clock = createManualClock()
+    const server = serve(
+      {
+        async listItems(request) {
+          request.countRows(rows)
+          if (bytes === null) throw new ScanError('NOT_READY', 'not now')
+          return { body: { seen: 'x'.repeat(bytes) } }
+        },
+      },
+      { rateLimit: { unitsPerSecond: 10 }, clock },
+    )
+    const read = () => server.inject('/v0/lists')
+    expect((await read()).statusCode).toBe(bytes === null ? 503 : 200)
+    for (let left = 10 - units; left > 0; left--) expect((await read()).statusCode).toBe(200)
+    // The client waits until its debt is paid, and for the unit of the next request.
+    const refused = await read()
+    const waitS = Math.max(1, Math.ceil((units - 9) / 10))
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, String(waitS)])
   })
 
   it('a request above the budget is served once on credit, then the client waits', async () => {

@@ -2,11 +2,14 @@
  * Bounds the bytes of answers and WebSockets that clients have not read yet, of one client and in all. At a bound, the connection of the
  * client whose answer waits longest is closed; of all clients, that of the one with most bytes.
  */
-import { keysOf } from './client.ts'
+import { keysOf, PROXIES } from './client.ts'
 
-export type UnreadLimits = { readonly max: number; readonly perClientMax: number }
-
-const PROXIES = 'proxies'
+export type UnreadLimits = {
+  /** Its row in the table "Pools" of docs/architecture.md. */
+  readonly pool: string
+  readonly max: number
+  readonly perClientMax: number
+}
 
 type Unread = { readonly bytes: number; readonly evict: () => void }
 

@@ -5,7 +5,7 @@
  * Values are never converted, but for parameters, queries and headers, which arrive as text: an
  * integer has digits and perhaps a sign (`10`, `010`, `+10`; not `1e1`, ` 10` or `0x0a`).
  */
-import { codeByPattern, type RouteDef, validatorOf } from '@quorumscan/api'
+import { codeByPattern, patternSentence, type RouteDef, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { readInteger } from '@quorumscan/model'
@@ -96,13 +96,19 @@ function pickViolation(violations: readonly Violation[]): Violation | undefined 
     .reduce((best, one) => (depth(one) > depth(best) ? one : best))
 }
 
-function ruleOf({ keyword, message }: Violation): string {
+function ruleOf({ keyword, message, ...found }: Violation): string {
+  const sentence = patternSentence(patternOf(found))
+  if (sentence !== undefined) return sentence
   // Of a member that a closed schema does not have.
   if (keyword === 'boolean') return 'is unknown'
   return keyword === 'not' ? 'must not have members that exclude each other' : message
 }
 
 function codeOf(found: Violation): ErrorCode {
-  const pattern = 'pattern' in found.params ? String(found.params.pattern) : ''
-  return codeByPattern[pattern] ?? 'INVALID_ARGUMENT'
+  return codeByPattern[patternOf(found)] ?? 'INVALID_ARGUMENT'
+}
+
+/** The pattern that a text fails; empty: the rule is another one. */
+function patternOf({ params }: Pick<Violation, 'params'>): string {
+  return 'pattern' in params ? String(params.pattern) : ''
 }

@@ -155,7 +155,7 @@ async function readPart(path: string, start: number, length: number): Promise<Ui
 /** Null unless it is a description whose manifest is the signed one. */
 function readDescription(bytes: Uint8Array, network: Network): StoredSnapshot | null {
   try {
-    const [offer] = readOffers(bytes, network)
+    const [offer] = readOffers(bytes, network) ?? []
     const { manifest } = JSON.parse(Buffer.from(bytes).toString('utf8'))
     if (hashOfManifest(manifest) === offer?.contentHash) return { ...offer, manifest }
   } catch {

@@ -64,10 +64,14 @@ export function toWireOffer(offer: SnapshotOffer) {
   }
 }
 
-/** The offers that a node lists, without invalid signatures and malformed offers. */
-export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] {
+/**
+ * The offers that a node lists, without invalid signatures and malformed offers; null: the body is no list.
+ *
+ * @throws {SyntaxError} If it is not JSON.
+ */
+export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] | null {
   const { snapshots } = Object(JSON.parse(Buffer.from(body).toString('utf8')))
-  if (!Array.isArray(snapshots)) return []
+  if (!Array.isArray(snapshots)) return null
   return snapshots.slice(0, OFFERS_MAX).flatMap((one) => readOffer(one, network) ?? [])
 }
 

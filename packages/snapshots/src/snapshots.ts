@@ -100,7 +100,8 @@ export async function createSnapshotStore(
     async find(after: number, asking: AbortSignal): Promise<PeerSnapshot | null> {
       const any = anySignal([asking, signal])
       const isUsable = (one: SnapshotOffer) => one.offset > after && isConfirmed(one, network)
-      const found = (await peers.list(any)).find(isUsable)
+      const listed = await peers.list(any, (offers) => offers.some(isUsable))
+      const found = listed.find(isUsable)
       const usable = stored().find(isUsable)
       if (files !== null && usable !== undefined && (found?.offset ?? 0) <= usable.offset)
         return { point: pointOf(usable), content: files.content(usable) }

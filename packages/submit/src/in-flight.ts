@@ -85,15 +85,21 @@ export function createInFlight(deps: {
     const bytes = item.bytes()
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
+      const { isAllowed } = item
+      /** Null: it cannot be read. Then nothing is sent, and it is asked again. */
+      let mayAct: boolean | null = true
+      if (isAllowed !== undefined && !attempt.mayBeInLog)
+        mayAct = await isAllowed().catch(() => null)
+      if (mayAct === false) {
+        item.isDenied = true
+        return
+      }
       try {
-        const { isAllowed } = item
-        if (isAllowed !== undefined && !attempt.mayBeInLog && !(await isAllowed())) {
-          item.isDenied = true
+        if (mayAct) {
+          await submitOnce(bytes, signal)
+          attempt.mayBeInLog = true
           return
         }
-        await submitOnce(bytes, signal)
-        attempt.mayBeInLog = true
-        return
       } catch (error) {
         // A clock that is off may be set right, but nothing was written.
         if (isScanError(error) && (error.spec.definite || error.code === 'CLOCK_OFF')) {

@@ -26,7 +26,14 @@ import {
   withTimeout,
   writeLossily,
 } from '@quorumscan/base'
-import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
+import {
+  CommandError,
+  createSilence,
+  readOwnJson,
+  SILENT_MS_MAX,
+  type Silence,
+  writeOwnJson,
+} from '@quorumscan/runtime'
 import {
   findByDirectory,
   identityOf,
@@ -37,7 +44,6 @@ import {
   signalProcess,
   stateOf,
 } from './process-identity.ts'
-import { createSilence, SILENT_MS_MAX, type Silence } from './silence.ts'
 
 /** A process to start. */
 export type ProcessSpec = {

@@ -239,5 +239,5 @@ export function idOf(text: string): string {
 
 /** The party of a super-validator. */
 export function partyOf(name: string): string {
-  return `${name}::1220`.padEnd(60, 'a')
+  return `${name}::1220${'a'.repeat(64)}`
 }

@@ -48,6 +48,7 @@ export const serverErrorCodes = [
   'NOT_READY',
   'LOG_FULL',
   'CLOCK_OFF',
+  'CERTIFICATE_EXPIRED',
   'ORDERING_HALTED',
   'LOG_REGRESSED',
   'SOFTWARE_OUTDATED',

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * The HTTP server is up.
-         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`; `x-memory` is how much of the memory of its Redis is used, in thousandths.
          */
         get: operations["livez"];
         put?: never;
@@ -416,6 +416,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/entry-judgements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a log entry would do as the next one, or did, at the newest state of the node.
+         * @description Synchronizers ask it before they admit an entry, and again when it is in the log. Its signature is not verified, and nothing changes.
+         */
+        post: operations["judgeEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/genesis": {
         parameters: {
             query?: never;
@@ -550,7 +570,7 @@ export interface components {
         ActivityNewCoin: {
             /** @description The party that received it. */
             coin_owner: string;
-            /** @description How much. */
+            /** @description How much, an amount of coin. */
             coin_amount: string;
         };
         /** @description There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party. */
@@ -559,48 +579,48 @@ export interface components {
             sender: {
                 /** @description The party that paid. */
                 party: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description The change that it received. */
+                /** @description The change that it received, an amount of coin. */
                 sender_change_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_fee: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 holding_fees: string;
-                /** @description The coin that went in. */
+                /** @description What went in, an amount of coin. */
                 input_coin_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_app_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_sv_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
             /** @description One row for each party. */
             receivers: {
                 /** @description The party that received. */
                 party: string;
-                /** @description How much coin. */
+                /** @description What it received, an amount of coin. */
                 amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
             /** @description One row for each party whose coin changed. */
             balance_changes: {
                 /** @description The party. */
                 party: string;
-                /** @description The difference; negative: less. */
+                /** @description The difference, an amount of coin; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
             /** @description The text of the sender. */
             description: string | null;
             /** @description The receiver of an offer. */
             transferInstructionReceiver: string | null;
-            /** @description The amount of an offer. */
+            /** @description What was offered, an amount of coin. */
             transferInstructionAmount: string | null;
             /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
@@ -752,6 +772,17 @@ export interface components {
         EntryAnswer: {
             entry: components["schemas"]["AnsEntry"];
         };
+        /** @description What a log entry would do as the next one, or did. */
+        EntryJudgement: {
+            /** @description The newest offset that the node has applied. */
+            offset: number;
+            /** @description Why each replica would refuse or ignore the entry, or did; null: it would have an effect, or had one. */
+            refusal: string | null;
+            /** @description Whether the entry is one of the newest that the node has applied: `refusal` is then its outcome. */
+            is_applied: boolean;
+            /** @description Bytes by which the state would grow; negative if it would shrink, 0 without an effect or once it is applied. */
+            growth: number;
+        };
         /** @description A page of entries. */
         EntryPage: {
             /** @description In byte order of the name. */
@@ -853,7 +884,7 @@ export interface components {
             devnet: boolean;
             /** @description Rules of names. */
             names: {
-                /** @description What a name costs, in USD. */
+                /** @description What a name costs, an amount of USD. */
                 entryFeeUsd: string;
                 /** @description How long a payment is valid, in microseconds. */
                 entryLifetimeMicros: number;
@@ -870,15 +901,17 @@ export interface components {
             coin: {
                 /** @description How long a round lasts, in microseconds. */
                 tickMicros: number;
-                /** @description The price of a coin, in USD. */
+                /** @description The price of one coin, an amount of USD. */
                 priceUsd: string;
-                /** @description For each super-validator. */
+                /** @description For each super-validator, an amount of coin. */
                 rewardPerRound: string;
             };
             /** @description The longest deduplication, in microseconds. */
             deduplicationMicrosMax: number;
             /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
+            /** @description Bytes that a participant adds to the state in a day at most; absent: 32 MiB. */
+            stateBytesPerDay?: number;
         };
         /** @description By name or by party, not both. */
         Lookup: {
@@ -980,6 +1013,15 @@ export interface components {
                         unsignedSeconds: number;
                     }[];
                     reader?: components["schemas"]["ReaderStatus"];
+                    /** @description The memory of its Redis; null while it is not known, or has no limit. */
+                    memory?: {
+                        /** @description What Redis uses. */
+                        usedBytes: number;
+                        /** @description Its limit. */
+                        maxBytes: number;
+                        /** @description Days until the log accepts no entry that adds, at the rate of the last day; null while it does not grow, or in the first ten minutes. */
+                        daysLeft: number | null;
+                    } | null;
                 };
             };
         };
@@ -1236,9 +1278,13 @@ export interface operations {
              *
              *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
+             *
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
+             *
+             *     CERTIFICATE_EXPIRED: A certificate that the process uses has expired, or is not valid yet, so that some connections fail. Its operator must replace the certificate; the process needs no restart.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -3635,6 +3681,121 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    judgeEntry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryJudgement"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             *
+             *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description BODY_TOO_LARGE: The body exceeds the limit of the operation. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know; its operator must install a newer one.
              *
              *     OVERLOADED: The process has reached a limit of work in progress.
              */

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * The HTTP server is up.
-         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`; `x-memory` is how much of the memory of its Redis is used, in thousandths.
          */
         get: operations["livez"];
         put?: never;
@@ -388,7 +388,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The live entries of the user, with their subscriptions. */
+        /** The live entries of the user, with their subscriptions, page by page. */
         get: operations["listOwnEntries"];
         put?: never;
         post?: never;
@@ -507,7 +507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contracts behind the balance. */
+        /** The contracts behind the balance, page by page. */
         get: operations["listCoins"];
         put?: never;
         post?: never;
@@ -630,7 +630,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subscriptions of the user, idle or with a payment in progress. */
+        /** Subscriptions of the user, idle or with a payment in progress, page by page. */
         get: operations["listSubscriptions"];
         put?: never;
         post?: never;
@@ -681,7 +681,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Open offers by or for the user. */
+        /**
+         * Open offers by or for the user, page by page.
+         * @description With `sender`, one page has the open offers of this sender: at most 100, whatever `page_size` is.
+         */
         get: operations["listTransfers"];
         put?: never;
         /** Offers coin to a party. To the user itself it moves at once. */
@@ -881,7 +884,7 @@ export interface components {
         ActivityNewCoin: {
             /** @description The party that received it. */
             coin_owner: string;
-            /** @description How much. */
+            /** @description How much, an amount of coin. */
             coin_amount: string;
         };
         /** @description There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party. */
@@ -890,48 +893,48 @@ export interface components {
             sender: {
                 /** @description The party that paid. */
                 party: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description The change that it received. */
+                /** @description The change that it received, an amount of coin. */
                 sender_change_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_fee: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 holding_fees: string;
-                /** @description The coin that went in. */
+                /** @description What went in, an amount of coin. */
                 input_coin_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_app_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_sv_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
             /** @description One row for each party. */
             receivers: {
                 /** @description The party that received. */
                 party: string;
-                /** @description How much coin. */
+                /** @description What it received, an amount of coin. */
                 amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
             /** @description One row for each party whose coin changed. */
             balance_changes: {
                 /** @description The party. */
                 party: string;
-                /** @description The difference; negative: less. */
+                /** @description The difference, an amount of coin; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
             /** @description The text of the sender. */
             description: string | null;
             /** @description The receiver of an offer. */
             transferInstructionReceiver: string | null;
-            /** @description The amount of an offer. */
+            /** @description What was offered, an amount of coin. */
             transferInstructionAmount: string | null;
             /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
@@ -984,11 +987,11 @@ export interface components {
         BalanceAnswer: {
             /** @description The newest open round. */
             round: number;
-            /** @description Coin that can be spent. */
+            /** @description What can be spent, an amount of coin. */
             effective_unlocked_qty: string;
-            /** @description Coin locked in payments and offers. */
+            /** @description What is locked in payments and offers, an amount of coin. */
             effective_locked_qty: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             total_holding_fees: string;
         };
         /** @description Coin that was created or unlocked. */
@@ -1079,9 +1082,9 @@ export interface components {
             contract: components["schemas"]["ContractWithState"];
             /** @description The newest open round. */
             round: number;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             accrued_holding_fee: string;
-            /** @description What it is worth. */
+            /** @description How much it is, an amount of coin. */
             effective_amount: string;
         };
         /** @description The contracts behind the balance. */
@@ -1090,6 +1093,8 @@ export interface components {
             coins: components["schemas"]["CoinPosition"][];
             /** @description Those that are locked. */
             locked_coins: components["schemas"]["CoinPosition"][];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description An active contract. */
         Contract: {
@@ -1138,7 +1143,7 @@ export interface components {
         CreateTransferRequest: {
             /** @description The receiver. */
             receiver_party_id: string;
-            /** @description How much, in coin. */
+            /** @description How much is offered, an amount of coin. */
             amount: string;
             /** @description A text for the receiver. */
             description: string;
@@ -1301,7 +1306,7 @@ export interface components {
             devnet: boolean;
             /** @description Rules of names. */
             names: {
-                /** @description What a name costs, in USD. */
+                /** @description What a name costs, an amount of USD. */
                 entryFeeUsd: string;
                 /** @description How long a payment is valid, in microseconds. */
                 entryLifetimeMicros: number;
@@ -1318,15 +1323,17 @@ export interface components {
             coin: {
                 /** @description How long a round lasts, in microseconds. */
                 tickMicros: number;
-                /** @description The price of a coin, in USD. */
+                /** @description The price of one coin, an amount of USD. */
                 priceUsd: string;
-                /** @description For each super-validator. */
+                /** @description For each super-validator, an amount of coin. */
                 rewardPerRound: string;
             };
             /** @description The longest deduplication, in microseconds. */
             deduplicationMicrosMax: number;
             /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
+            /** @description Bytes that a participant adds to the state in a day at most; absent: 32 MiB. */
+            stateBytesPerDay?: number;
         };
         /** @description Payments that the operator collects. */
         InitialPaymentsAnswer: {
@@ -1407,6 +1414,15 @@ export interface components {
                         unsignedSeconds: number;
                     }[];
                     reader?: components["schemas"]["ReaderStatus"];
+                    /** @description The memory of its Redis; null while it is not known, or has no limit. */
+                    memory?: {
+                        /** @description What Redis uses. */
+                        usedBytes: number;
+                        /** @description Its limit. */
+                        maxBytes: number;
+                        /** @description Days until the log accepts no entry that adds, at the rate of the last day; null while it does not grow, or in the first ten minutes. */
+                        daysLeft: number | null;
+                    } | null;
                 };
             };
         };
@@ -1443,7 +1459,7 @@ export interface components {
                 contractId: string;
                 /** @description The whole name. */
                 name: string;
-                /** @description The price of a renewal. */
+                /** @description The price of a renewal, an amount of USD. */
                 amount: string;
                 /** @description The unit: `USDUnit`. */
                 unit: string;
@@ -1454,12 +1470,14 @@ export interface components {
                 /** @description How long before its end it can be renewed, in microseconds. */
                 paymentDuration: string;
             }[];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description A change of the coin of a party. */
         PartyAndAmount: {
             /** @description The party. */
             party: string;
-            /** @description A decimal; negative for what was spent. */
+            /** @description An amount of coin, a decimal; negative for what was spent. */
             amount: string;
         };
         /** @description The party. */
@@ -1588,6 +1606,8 @@ export interface components {
                 /** @description Whether the wallet pays renewals that are due. */
                 auto_renew: boolean;
             }[];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description The new coin. */
         TapAnswer: {
@@ -1602,7 +1622,7 @@ export interface components {
         };
         /** @description Coin in a development network. */
         TapRequest: {
-            /** @description How much, in USD. */
+            /** @description What the coin is worth, an amount of USD. */
             amount: string;
             /** @description A repeat with the same one within 31 days gives no coin, and returns the first result. */
             command_id?: string | null;
@@ -1662,19 +1682,19 @@ export interface components {
             sender: components["schemas"]["PartyAndAmount"];
             /** @description The receivers. */
             receivers: components["schemas"]["PartyAndAmount"][];
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             holding_fees: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             app_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             validator_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             sv_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             development_fund_coupons_used: string;
             /** @description The receiver of an offer. */
             transfer_instruction_receiver: string | null;
-            /** @description The amount of an offer. */
+            /** @description What was offered, an amount of coin. */
             transfer_instruction_amount: string | null;
             /** @description The offer that was made or accepted. */
             transfer_instruction_cid: string | null;
@@ -1685,6 +1705,8 @@ export interface components {
         TransfersAnswer: {
             /** @description TransferInstruction contracts. */
             transfers: components["schemas"]["Contract"][];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description Whether the user is registered. */
         UserStatusAnswer: {
@@ -1850,9 +1872,13 @@ export interface operations {
              *
              *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
+             *
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
+             *
+             *     CERTIFICATE_EXPIRED: A certificate that the process uses has expired, or is not valid yet, so that some connections fail. Its operator must replace the certificate; the process needs no restart.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -4280,7 +4306,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -4315,7 +4341,12 @@ export interface operations {
     };
     listOwnEntries: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4335,7 +4366,13 @@ export interface operations {
                     "application/json": components["schemas"]["OwnEntriesAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4587,7 +4624,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -4780,7 +4817,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -5189,7 +5226,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -5342,7 +5379,14 @@ export interface operations {
     };
     listCoins: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The order of the list. Absent: `newest`. */
+                order?: "newest" | "amount";
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5362,7 +5406,13 @@ export interface operations {
                     "application/json": components["schemas"]["CoinsAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6012,7 +6062,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6212,7 +6262,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6388,7 +6438,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6541,7 +6591,12 @@ export interface operations {
     };
     listSubscriptions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6561,7 +6616,13 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriptionsAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6964,7 +7025,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6999,7 +7060,16 @@ export interface operations {
     };
     listTransfers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The order of the list. Absent: `newest`. */
+                order?: "newest" | "amount";
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+                /** @description Only offers of this party. */
+                sender?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7019,7 +7089,15 @@ export interface operations {
                     "application/json": components["schemas"]["TransfersAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7285,7 +7363,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7469,7 +7547,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7653,7 +7731,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7837,7 +7915,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *

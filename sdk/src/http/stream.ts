@@ -4,7 +4,8 @@ import { failure, isQuorumscanError, type QuorumscanError, transient } from '../
 import type { Clock, Random } from '../platform/clock.ts'
 import type { Store } from '../platform/store.ts'
 import { LIST_BYTES_MAX } from './answer-limits.ts'
-import { ledgerErrorOf, parseJson } from './http-failures.ts'
+import { ledgerErrorOf } from './http-failures.ts'
+import { parseJson } from './http-request.ts'
 
 /** The members of a WebSocket that the SDK uses. Those of browsers, Node 22, undici and `ws` have them. */
 export interface WebSocketLike {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
+import type { HttpRequest } from '../http/http-request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'
 import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
@@ -70,6 +70,7 @@ function world(behaviour: {
   const tokens = [...(behaviour.tokens ?? ['t-1'])]
   let token = tokens.shift() ?? null
   const http: Http = {
+    timeLeft: () => () => 10_000,
     offset: () => 7,
     send: async () => ({ status: 200, text: '', header: () => null }),
     async token(refused) {

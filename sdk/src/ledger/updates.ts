@@ -4,7 +4,7 @@ import { invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
+import type { HttpRequest } from '../http/http-request.ts'
 import {
   type Checkpoint,
   createSocketReads,

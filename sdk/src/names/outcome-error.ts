@@ -5,9 +5,9 @@ import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
-import { parseJson } from '../http/http-failures.ts'
+import { parseJson } from '../http/http-request.ts'
 import { toEntry, type Unanswered } from './bounded.ts'
-import type { Disputed } from './lookup-types.ts'
+import type { Disputed, NameEntry } from './lookup-types.ts'
 
 /** The outcome for callers, with times as texts. */
 export function publicOutcome(
@@ -64,6 +64,12 @@ export function outcomeError(
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
   const message = `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device or by proven time. Try again.`
   return transient('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
+}
+
+/** The name belongs to another party than the caller expects. */
+export function nameMismatch(entry: NameEntry, expectedParty: string): QuorumscanError {
+  const message = `${entry.name} belongs to ${entry.party}, not to ${expectedParty}.`
+  return transient('NAME_MISMATCH', message, { details: { entry } })
 }
 
 const LAGGING: Record<Lagging['reason'], string> = {

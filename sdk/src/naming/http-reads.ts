@@ -1,10 +1,10 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { failure, transient } from '../errors.ts'
-import { parseJson } from '../http/http-failures.ts'
+import { parseJson } from '../http/http-request.ts'
 import { type Clock, utcOf } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
-import { isParty } from '../platform/values.ts'
+import { isParty } from '../platform/party.ts'
 import { parseFqpn } from './fqpn.ts'
 import type { PartyResolver, ResolverAnswer, ResolverRead } from './party-resolver.ts'
 
@@ -104,11 +104,21 @@ export function createHttpReads({
       const body = await get('/v0/reverse-resolve', { party, network: read.network }, read)
       if (body === undefined) return []
       if (!Array.isArray(body)) throw unusable('another body')
-      const claimed = body.slice(0, REVERSE_NAMES_MAX).map((row) => answerOf(row, read))
-      const forward = await Promise.all(claimed.map(({ name }) => resolve(name, read)))
-      return forward.flatMap((answer) =>
-        answer?.party === party ? [{ ...answer, basis: 'claimed' as const }] : [],
+      // One row that cannot be used hides no other one.
+      const forward = await Promise.allSettled(
+        body
+          .slice(0, REVERSE_NAMES_MAX)
+          .map(async (row) => await resolve(answerOf(row, read).name, read)),
       )
+      read.signal?.throwIfAborted()
+      const found = forward.flatMap((one) =>
+        one.status === 'fulfilled' && one.value?.party === party
+          ? [{ ...one.value, basis: 'claimed' as const }]
+          : [],
+      )
+      const failed = forward.find((one) => one.status === 'rejected')
+      if (found.length === 0 && failed !== undefined) throw failed.reason
+      return found
     },
   }
 }

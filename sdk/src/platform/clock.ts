@@ -75,6 +75,22 @@ export const systemClock: Clock = {
   },
 }
 
+/** An internal reason, shared because creating an error for each wait is slow. */
+const WAIT_ENDED = new Error('the wait has ended')
+
+/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one if it is late. */
+export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([
+      coming,
+      clock.delay(ms, done.signal).then(() => Promise.reject(new Error('too late'))),
+    ])
+  } finally {
+    done.abort(WAIT_ENDED)
+  }
+}
+
 /** From 0 to 1, for jitter; never for secrets. */
 export type Random = () => number
 

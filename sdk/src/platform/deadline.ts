@@ -72,16 +72,3 @@ export function onAbort(signal: AbortSignal, call: () => void): () => void {
   }
   return () => calls.delete(call)
 }
-
-/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one if it is late. */
-export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  try {
-    return await Promise.race([
-      coming,
-      clock.delay(ms, done.signal).then(() => Promise.reject(new Error('too late'))),
-    ])
-  } finally {
-    done.abort(CALL_ENDED)
-  }
-}

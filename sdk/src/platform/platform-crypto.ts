@@ -1,18 +1,26 @@
 /** SHA-256 and Ed25519 of the platform, with an error if it has none. */
 import {
   type CryptoPort,
-  createPlatformCrypto,
+  createWebCrypto,
   fromHex,
   type Genesis,
   nodeCrypto,
   type Sha256,
 } from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
+import type { createNodePort } from './node-port.ts'
 
-/** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
-export function platformCrypto(): CryptoPort {
+/**
+ * @param load - Loads the code of Node, which pages do not need.
+ * @throws {QuorumscanError} CRYPTO_UNAVAILABLE, PART_UNAVAILABLE.
+ */
+export async function platformCrypto(
+  load: () => Promise<{ readonly createNodePort: typeof createNodePort }>,
+): Promise<CryptoPort> {
+  const node = nodeCrypto()
+  if (node !== undefined) return (await load()).createNodePort(node)
   try {
-    return createPlatformCrypto()
+    return createWebCrypto()
   } catch (cause) {
     throw cryptoUnavailable(cause)
   }

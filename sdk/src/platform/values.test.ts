@@ -1,15 +1,15 @@
 /** Amounts, times, contract ids and parties as texts. */
 import { expect, it } from 'vitest'
+import { parseParty } from './parse-party.ts'
+import { isParty } from './party.ts'
 import {
   addAmounts,
   compareAmounts,
   formatAmount,
   fromDate,
   isContractId,
-  isParty,
   parseAmount,
   parseContractId,
-  parseParty,
   shortParty,
   toDate,
 } from './values.ts'

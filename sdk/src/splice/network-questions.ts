@@ -1,6 +1,6 @@
 /** Questions about the network. Answers leave out members that differ between scans. */
 import { activitiesBytesMax } from '@quorumscan/reader'
-import { toCamel } from '../platform/camel.ts'
+import { renameMembers } from '../platform/camel.ts'
 import { type ContractId, isContractId } from '../platform/values.ts'
 import {
   isObject,
@@ -219,7 +219,7 @@ function readScan(scan: JsonValue): SpliceScans['scans'][number] | undefined {
 
 function readSummary(row: JsonValue): SpliceHoldings['summaries'][number] | undefined {
   return isObject(row) && typeof row['party_id'] === 'string'
-    ? (toCamel(row) as SpliceHoldings['summaries'][number])
+    ? (renameMembers(row) as SpliceHoldings['summaries'][number])
     : undefined
 }
 
@@ -228,7 +228,7 @@ function readActivity(row: JsonValue): SpliceActivity | undefined {
   const isOne = ['event_id', 'activity_type', 'date'].every(
     (name) => text(shared[name]) !== undefined,
   )
-  return isOne ? (toCamel(shared) as SpliceActivity) : undefined
+  return isOne ? (renameMembers(shared) as SpliceActivity) : undefined
 }
 
 function count(value: JsonValue | undefined): number | undefined {

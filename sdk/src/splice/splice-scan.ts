@@ -5,17 +5,10 @@ import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import {
-  anything,
-  assertOptions,
-  isFunction,
-  isMs,
-  isObject,
-  isOr,
-  isWhole,
-} from '../platform/options.ts'
+import { assertOptions, isArray, isFunction, isMs, isObject, isWhole } from '../platform/options.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { assertUrl } from '../platform/urls.ts'
+import { decided } from './decided.ts'
 import {
   askActivities,
   askAnsRules,
@@ -34,9 +27,10 @@ import {
 } from './network-questions.ts'
 import type { SpliceThreshold } from './splice-decider.ts'
 import { createSpliceNames, type SpliceNames } from './splice-names.ts'
-import { decided, type SpliceOutcome } from './splice-outcome.ts'
+import type { SpliceOutcome } from './splice-outcome.ts'
 import {
   createSpliceReader,
+  isSpliceThreshold,
   type SpliceReadOptions,
   type SpliceScanAddress,
 } from './splice-reader.ts'
@@ -45,7 +39,8 @@ import {
 export type SpliceScanOptions = {
   /**
    * Base URLs of scans of different super-validators, which list all others; https, or this machine. Seeds on one machine
-   * count as one. Of n seeds floor((n − 1) / 3) may lie. Of two or three, two must give the same list. One alone is trusted
+   * count as one: of this machine those with one port, of others those with one host name, and in Node.js those whose names
+   * share an address. Browsers show no addresses: pass seeds of different operators. Of n seeds floor((n − 1) / 3) may lie. Of two or three, two must give the same list. One alone is trusted
    * for it, and answers have the basis `trusted`.
    */
   readonly seeds?: readonly string[]
@@ -129,11 +124,11 @@ export interface SpliceScan extends AsyncDisposable {
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
   assertOptions<SpliceScanOptions>('createSpliceScan', options, {
-    seeds: anything,
-    scans: anything,
+    seeds: isArray,
+    scans: isArray,
     svCount: isWhole(1),
     trust: isObject,
-    threshold: isOr(isWhole(1), 'f+1', '2f+1'),
+    threshold: isSpliceThreshold,
     timeoutMs: isMs,
     fetch: isFunction,
     clock: isObject,
@@ -160,7 +155,7 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
       const pageSize = pageSizeOf(read)
       for (let last = after ?? null; ; ) {
         const outcome = await reader.read(askActivities({ pageSize, after: last }), read)
-        const rows = decided('list activities', outcome).value ?? []
+        const rows = decided(outcome).value ?? []
         yield* rows
         const newest = rows.at(-1)?.eventId
         if (newest === undefined || newest === last) return
@@ -184,15 +179,19 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
       `\`svCount\` must be a whole number of at least 1, not ${shownValue(svCount)}.`,
     )
   // A seed is named by its host until the list has the name of its super-validator.
-  const addresses =
-    scans ??
-    seeds?.map((url) => ({
-      svName: urlProblem(url) === null ? machineOf(url) : '',
-      publicUrl: url,
-    })) ??
-    []
+  // A copy, which has `undefined` where a list has nothing.
+  const addresses: readonly SpliceScanAddress[] =
+    scans === undefined
+      ? [...(seeds ?? [])].map((url) => ({
+          svName: urlProblem(url) === null ? machineOf(url) : '',
+          publicUrl: url,
+        }))
+      : [...scans]
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
-  for (const [index, { svName, publicUrl }] of addresses.entries()) {
+  for (const [index, address] of addresses.entries()) {
+    if (isObject(address) !== null)
+      throw invalidArgument(`\`scans[${index}]\` ${isObject(address)}.`)
+    const { svName, publicUrl } = address
     const what = scans === undefined ? `seeds[${index}]` : `scans[${index}].publicUrl`
     assertUrl(what, publicUrl, isAuthenticated)
     if (typeof svName !== 'string' || svName === '')

@@ -6,6 +6,7 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import { type Clock, microsOf } from '../platform/clock.ts'
+import type { Party } from '../platform/party.ts'
 import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import { callsUntil, isFor, TIMEOUT_MS } from './own-names.ts'
@@ -51,7 +52,7 @@ type Done<T> = Extract<PaymentResult<T>, { kind: 'done' }>
 type Work<T> = {
   /** @param period - The due date that a renewal pays for. */
   row(period: string | undefined): Pick<StoredPayment, 'id' | 'kind' | 'body'>
-  run(journal: Journal): Promise<{ result: T; contractId: ContractId | null; party: string }>
+  run(journal: Journal): Promise<{ result: T; contractId: ContractId | null; party: Party }>
 }
 
 /** @internal Only `createPayments` calls it. */
@@ -59,7 +60,7 @@ export function createNamePayments(
   parts: RegistrationParts & {
     readonly clock: Clock
     readonly store: PaymentStore
-    /** @throws {QuorumscanError} NETWORK_ERROR. */
+    /** @throws {QuorumscanError} OFFLINE. */
     readonly assertOnline: () => void
     /** Marks a payment as one that a call of this client makes now, until the returned function is called. */
     readonly markRunning: (payment: StoredPayment) => () => void
@@ -153,8 +154,7 @@ export function createNamePayments(
         const none = { path: '', lastEffect: null, searchAfter: 0, sends: 0, consumes: [] }
         payment ??= { ...work.row(period), party, startedAt, ...none }
         endRunning = markRunning(payment)
-        const { id } = payment
-        stored = (await store.list(party, signal)).find((other) => other.id === id) ?? null
+        stored = await store.find(payment, signal)
         if (stored === null) return []
         const found = await follow(stored, signal)
         return found.kind === 'undecided' ? found.open : []
@@ -335,7 +335,7 @@ function inputOf({ body }: StoredPayment): RegisterInput {
 
 function entryOf(
   created: Readonly<Record<string, unknown>>,
-  owned: { readonly name: string; readonly party: string },
+  owned: { readonly name: string; readonly party: Party },
 ): NameEntry {
   const { url, description, expiresAt, contractId } = created
   return {

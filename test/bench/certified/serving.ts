@@ -119,7 +119,10 @@ async function measureTurns(
     ofNode({ ...node, headers: CERTIFIED }),
   ])
   const many = await inTurn(turns, {
-    ...{ bare: ofBare, plain, absent, certified },
+    bare: ofBare,
+    plain,
+    absent,
+    certified,
     proxied: spentBy([proxy.origin], proxied),
   })
 

@@ -53,7 +53,7 @@ async function printMemory(redis: TestRedis, nameCount: number): Promise<void> {
       what: 'Redis memory of a replica per live name',
       values: [bytesPerName / KIB],
       unit: 'KiB',
-      budget: atMost(2),
+      budget: atMost(2.2),
     })
   } finally {
     client.disconnect()

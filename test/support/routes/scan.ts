@@ -17,8 +17,16 @@ const belowHorizon =
   async (world) => ({ ...(await atOffset(build, 1)(world)), url: await world.prunedNode() })
 
 function pinErrors(build: Build) {
-  const { LOG_FORK, ORDERING_HALTED, LOG_FULL, CLOCK_OFF, USERS_LOST, SOFTWARE_OUTDATED, ...rest } =
-    broken
+  const {
+    LOG_FORK,
+    ORDERING_HALTED,
+    LOG_FULL,
+    CLOCK_OFF,
+    CERTIFICATE_EXPIRED,
+    USERS_LOST,
+    SOFTWARE_OUTDATED,
+    ...rest
+  } = broken
   return {
     ...rest,
     OFFSET_NOT_REACHED: atOffset(build, FAR_OFFSET),
@@ -171,5 +179,14 @@ export const scanCases = {
     errors: { SNAPSHOT_NOT_FOUND: () => ({ params: { offset: 1, index: 0 } }) },
   },
   readEngine: engineCase,
+  judgeEntry: {
+    success: ({ entry }) => ({ body: entry() }),
+    errors: {
+      NOT_READY: broken.NOT_READY,
+      DEPENDENCY_UNAVAILABLE: broken.DEPENDENCY_UNAVAILABLE,
+      SOFTWARE_OUTDATED: broken.SOFTWARE_OUTDATED,
+    },
+    added: { INVALID_ARGUMENT: () => ({ body: Uint8Array.of(1, 2, 3) }) },
+  },
   getGenesis: { success: plain, errors: {} },
 } satisfies CasesOf<typeof scanRoutes>

@@ -44,7 +44,7 @@ const REPORT_BY_STATE: ReadonlyMap<string, PeerPhase> = new Map([
   ['catching-up', 'rebuilds'],
 ])
 
-type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
+type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving' | 'certificates'> & {
   readonly config: ScanConfig
   readonly peers: readonly Peer[]
   readonly client: PeerClient
@@ -115,6 +115,7 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
 /** The server declares all routes, because a peer takes a 404 for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
   const { config, end, logger, snapshots } = parts
+  const { name, clock, clocks, certificates } = parts
   const notReady = () => {
     const { phase, blockers } = waiting
     const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
@@ -134,13 +135,17 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       routes: scanRoutes,
       handlers: {
         ...(Object.fromEntries(refusing) as Handlers<typeof scanRoutes>),
-        ...createHealthHandlers(parts, {
-          port,
-          assertReady: refuse,
-          state: () => STATE_OF[waiting.phase],
-          head: () => end,
-          detail: () => notReady().message,
-        }),
+        // Without metrics: the server that follows registers them.
+        ...createHealthHandlers(
+          { name, clock, clocks, certificates },
+          {
+            port,
+            assertReady: refuse,
+            state: () => STATE_OF[waiting.phase],
+            head: () => end,
+            detail: () => notReady().message,
+          },
+        ),
         ...createSnapshotHandlers({ snapshots }),
       },
       prefix: '/api/scan',

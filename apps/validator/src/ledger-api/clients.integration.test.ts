@@ -1,4 +1,8 @@
-/** Behavior that unchanged clients of the ledger interface need beyond the reference's tables. */
+/**
+ * Behavior that unchanged clients of the ledger interface need beyond the reference's tables.
+ *
+ * @module-tag rest
+ */
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'

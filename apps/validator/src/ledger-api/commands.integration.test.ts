@@ -559,9 +559,13 @@ describe('synchronous refusals', () => {
     const [{ id = '' } = {}] = packages
     const keys = { templateId: COIN, contractKey: { any: 'thing' } }
     const offer = {
-      ...{ sender: alice.party, receiver: `unknown::1220${'0'.repeat(64)}`, amount: '0.1' },
-      ...{ inputs: [coin.contractId], executeBefore: formatTime(1e15 * 4) },
-      ...{ description: '', trackingId: '' },
+      sender: alice.party,
+      receiver: `unknown::1220${'0'.repeat(64)}`,
+      amount: '0.1',
+      inputs: [coin.contractId],
+      executeBefore: formatTime(1e15 * 4),
+      description: '',
+      trackingId: '',
     }
     const cases: readonly (readonly [object, string])[] = [
       [{ userId: 'ä' }, '403 NA'],

@@ -1,3 +1,4 @@
+/** @module-tag rest */
 import { parseTime } from '@quorumscan/model'
 import type { HttpClient } from '@quorumscan/testkit'
 import { formatInstant } from '@quorumscan/verifier'

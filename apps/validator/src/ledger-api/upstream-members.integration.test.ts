@@ -1,4 +1,8 @@
-/** Members of upstream's ledger interface that are refused here (test/upstream): 400, and without them a success. */
+/**
+ * Members of upstream's ledger interface that are refused here (test/upstream): 400, and without them a success.
+ *
+ * @module-tag rest
+ */
 import { readFileSync } from 'node:fs'
 import type { HttpClient } from '@quorumscan/testkit'
 import { describe, expect } from 'vitest'
@@ -24,8 +28,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
   CanExecuteAs: SOMEBODY,
   IdentityProviderAdmin: { value: {} },
   ExerciseByKeyCommand: {
-    ...{ templateId: '#quorumscan-coin:Coin.Rules:CoinRules', contractKey: {} },
-    ...{ choice: 'Archive', choiceArgument: {} },
+    templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+    contractKey: {},
+    choice: 'Archive',
+    choiceArgument: {},
   },
   resourceVersion: '0',
   streamContinuationToken: 'x',

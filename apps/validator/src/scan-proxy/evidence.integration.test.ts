@@ -31,7 +31,9 @@ const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
 const signed = (offset: number, word: string) => {
   const statement = encodeStateStatement({
-    ...{ genesisHash, offset, recordTime: offset },
+    genesisHash,
+    offset,
+    recordTime: offset,
     historyHash: 'ab'.repeat(32),
     stateRoot: word.repeat(32),
   })
@@ -108,14 +110,18 @@ describe('evidence of the synchronizer', () => {
     ordering: {
       driver: 'cometbft',
       validators: genesis.nodes.map(({ name }, index) => ({
-        ...{ name, key: voters[index]?.publicKey },
+        name,
+        key: voters[index]?.publicKey,
         nodeId: testKeyPair(`engine of ${name}`).publicKey.slice(0, 40),
       })),
       timeouts: {
-        ...{ proposeMicros: 500_000, voteMicros: 200_000 },
-        ...{ commitMicros: 100_000, emptyBlockMicros: 1_000_000 },
+        proposeMicros: 500_000,
+        voteMicros: 200_000,
+        commitMicros: 100_000,
+        emptyBlockMicros: 1_000_000,
       },
-      ...{ blockBytesMax: 512 * 1024, blockContractsMax: 4096 },
+      blockBytesMax: 512 * 1024,
+      blockContractsMax: 4096,
     },
   })
 
@@ -165,6 +171,7 @@ describe('evidence of the synchronizer', () => {
     })
     const url = await synchronizer.listen({ host: '127.0.0.1', port: 0 })
     const system = createSystemClock()
+    const seeds: string[] = ['http://127.0.0.1:9']
     const config = {
       ...{
         genesisFile: await file('genesis', JSON.stringify(ordered)),
@@ -186,11 +193,15 @@ describe('evidence of the synchronizer', () => {
           certificate: null,
         },
       },
-      ...{ rateLimit: 100_000, seeds: ['http://127.0.0.1:9'], audience: 'validator' },
+      rateLimit: 100_000,
+      seeds,
+      audience: 'validator',
       participantKeyFile: await file('participant', testKeyPair('participant').seed),
       tokens: { kind: 'shared-secret', secretFile: await file('jwt', testKeyPair('jwt').seed) },
-      ...{ tokenLifetimeSecondsMax: null, nodeTokensFile: null },
-      ...{ allowPrivateAddresses: true, isLossAccepted: false },
+      tokenLifetimeSecondsMax: null,
+      nodeTokensFile: null,
+      allowPrivateAddresses: true,
+      isLossAccepted: false,
       networkName: 'localnet',
       trustRule: null,
     } as const

@@ -3,7 +3,7 @@
  * detected. And what detected each fault.
  */
 import { EQUIVOCATED } from '@quorumscan/operator'
-import { isVisibleLie } from '../../view/lies.ts'
+import { isVisibleFault } from '../../faults/fault-spec.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 
 /** How long a client may be without an answer: several timeouts in a row on a machine under load. */
@@ -48,7 +48,8 @@ export function attemptsIn(history: readonly HistoryEvent[], f: number) {
 /** The times in which more than f nodes, or another process, were faulty. Half-open, each with its recovery. */
 function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [number, number])[] {
   const faults = eventsOf(history, 'fault')
-    .filter(({ refused }) => refused === null)
+    // A flooded node is honest, and has to answer.
+    .filter(({ refused, fault }) => refused === null && fault.kind !== 'flood')
     .map(({ fault: { node }, startMs, endMs }) => {
       const isNode = node !== 'validator' && node !== 'synchronizer'
       return { node, isNode, start: startMs, end: endMs + (isNode ? 0 : RECOVERY_MS) }
@@ -104,7 +105,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
     ({ refused, fault, ...event }) =>
       refused === null &&
       fault.kind === 'lie' &&
-      isVisibleLie(fault.lie) &&
+      isVisibleFault(fault) &&
       detectionsOf({ ...event, refused, fault }, history).length > 0,
   )
   const proven = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)

@@ -1,11 +1,16 @@
 /** Reading the ledger: updates, active contracts, the ledger end. */
+import { COST_LIST } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import * as state from '../schemas/ledger/state.ts'
 import * as updates from '../schemas/ledger/updates.ts'
 
 /** The tag of most; the query of a list says when it is complete. */
 const read = { tag: 'updates', auth: 'user', errorStatuses: [404] } as const
-const list = { ...read, query: updates.ListQuery, errorStatuses: [404, 409] } as const
+/** An update may have a thousand events. */
+const single = { ...read, cost: COST_LIST } as const
+const query = updates.ListQuery
+const list = { ...read, query, errorStatuses: [404, 409], cost: COST_LIST, waits: true } as const
+const activeContracts = { ...read, tag: 'state', cost: COST_LIST } as const
 const stateRead = { tag: 'state', auth: 'user' } as const
 
 export const ledgerReadRoutes = defineRoutes({
@@ -28,34 +33,33 @@ export const ledgerReadRoutes = defineRoutes({
     body: updates.GetUpdateTreesRequest,
     response: updates.GetUpdateTreesAnswer,
   }),
-  getUpdateById: route('POST /v2/updates/update-by-id', read, {
+  getUpdateById: route('POST /v2/updates/update-by-id', single, {
     summary: 'One update, by its id.',
     body: updates.GetUpdateByIdRequest,
     response: updates.GetUpdatesElement,
   }),
-  getUpdateByOffset: route('POST /v2/updates/update-by-offset', read, {
+  getUpdateByOffset: route('POST /v2/updates/update-by-offset', single, {
     summary: 'One update, by its offset.',
     body: updates.GetUpdateByOffsetRequest,
     response: updates.GetUpdatesElement,
   }),
-  getActiveContracts: route('POST /v2/state/active-contracts', list, {
+  getActiveContracts: route('POST /v2/state/active-contracts', activeContracts, {
     summary: 'Contracts that are active at an offset.',
     description: 'More than 200 without a smaller `limit`: returns 413. Use the WebSocket.',
-    tag: 'state',
+    query,
+    errorStatuses: [404, 409],
     body: state.GetActiveContractsRequest,
     response: state.ActiveContractsAnswer,
   }),
-  getActiveContractsPage: route('GET /v2/state/active-contracts-page', read, {
+  getActiveContractsPage: route('GET /v2/state/active-contracts-page', activeContracts, {
     summary: 'A page of the contracts that are active at an offset, by contract id.',
     description:
       'The request is in the body, as in upstream. Clients that cannot send a body with a GET use the POST.',
-    tag: 'state',
     body: state.ActiveContractsPageRequest,
     response: state.ActiveContractsPageAnswer,
   }),
-  postActiveContractsPage: route('POST /v2/state/active-contracts-page', read, {
+  postActiveContractsPage: route('POST /v2/state/active-contracts-page', activeContracts, {
     summary: 'As the GET of this path.',
-    tag: 'state',
     body: state.ActiveContractsPageRequest,
     response: state.ActiveContractsPageAnswer,
   }),
@@ -67,7 +71,7 @@ export const ledgerReadRoutes = defineRoutes({
     body: state.EventsByContractIdRequest,
     response: state.EventsByContractIdAnswer,
   }),
-  getTransactionById: route('POST /v2/updates/transaction-by-id', read, {
+  getTransactionById: route('POST /v2/updates/transaction-by-id', single, {
     summary: 'One transaction, by its update id.',
     body: updates.GetTransactionByIdRequest,
     response: updates.GetTransactionAnswer,

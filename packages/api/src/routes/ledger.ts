@@ -1,4 +1,5 @@
 /** The ledger interface (D-27, D-28): reads, commands, users, and its version. */
+import { COST_LIST, COST_SUBMISSION } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import * as commands from '../schemas/ledger/commands.ts'
 import { ListQuery } from '../schemas/ledger/updates.ts'
@@ -13,6 +14,8 @@ const command = {
   auth: 'user',
   body: commands.JsCommands,
   errorStatuses: [404, 409],
+  waits: true,
+  cost: COST_SUBMISSION,
 } as const
 
 const open = { tag: 'version', auth: 'none' } as const
@@ -40,6 +43,7 @@ export const ledgerRoutes = defineRoutes({
     summary: 'The outcomes of the submissions of a user, after an offset.',
     description: 'Ends after `stream_idle_timeout_ms` without a completion, by default 500.',
     query: ListQuery,
+    cost: COST_LIST,
     body: commands.CompletionsRequest,
     response: commands.CompletionsAnswer,
     errorStatuses: [409],

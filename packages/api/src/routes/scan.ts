@@ -4,7 +4,7 @@
  */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import { Type } from 'typebox'
-import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, entryCost, pageCost } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
 import * as certified from '../schemas/certified.ts'
@@ -14,7 +14,7 @@ import * as m from '../schemas/members.ts'
 import * as network from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party, Quorum } from '../schemas/scalars.ts'
 import { healthRoutes } from './health.ts'
-import { engineRead } from './synchronizer.ts'
+import { engineRead, SUBMISSION_BYTES_MAX } from './synchronizer.ts'
 
 const pinErrors = [
   'OFFSET_NOT_REACHED',
@@ -207,6 +207,16 @@ export const scanRoutes = defineRoutes({
     cost: COST_PIECE,
   }),
   readEngine: engineRead,
+  judgeEntry: route('POST /v0/entry-judgements', nodeRead, {
+    summary: 'What a log entry would do as the next one, or did, at the newest state of the node.',
+    description:
+      'Synchronizers ask it before they admit an entry, and again when it is in the log. Its signature is not verified, and nothing changes.',
+    body: 'bytes',
+    bodyBytesMax: SUBMISSION_BYTES_MAX,
+    response: network.EntryJudgement,
+    errors: ['NOT_READY', 'DEPENDENCY_UNAVAILABLE', 'SOFTWARE_OUTDATED'],
+    cost: entryCost,
+  }),
   getGenesis: route('GET /v0/genesis', nodeRead, {
     summary: 'The genesis document.',
     response: network.GenesisAnswer,

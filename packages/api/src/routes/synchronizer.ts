@@ -24,7 +24,7 @@ export const engineRead = route('POST /v0/engine-reads', ordering, {
 })
 
 /** Rule 1: the largest log entry. */
-const SUBMISSION_BYTES_MAX = 256 * 1024
+export const SUBMISSION_BYTES_MAX = 256 * 1024
 
 export const synchronizerRoutes = defineRoutes({
   ...healthRoutes,

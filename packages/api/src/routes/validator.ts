@@ -1,10 +1,17 @@
 /** The validator: name entries, users and wallet (D-19, D-20), and the scan proxy. */
 import { Type } from 'typebox'
-import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
+import {
+  activitiesCost,
+  COST_LOOKUP,
+  COST_STORED,
+  COST_SUBMISSION,
+  offersCost,
+  pageCost,
+} from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { Contract } from '../schemas/contracts.ts'
 import * as m from '../schemas/members.ts'
-import { ContractIdInput } from '../schemas/scalars.ts'
+import { ContractIdInput, Party } from '../schemas/scalars.ts'
 import * as wallet from '../schemas/wallet.ts'
 import { healthRoutes } from './health.ts'
 import { scanProxyRoutes } from './scan-proxy.ts'
@@ -42,7 +49,12 @@ const read = {
   errors: readErrors,
   cost: COST_LOOKUP,
 } as const
-const submission = { ...read, errors: submitErrors, cost: COST_SUBMISSION } as const
+const submission = {
+  ...read,
+  errors: submitErrors,
+  cost: COST_SUBMISSION,
+  waits: true,
+} as const
 const oneContract = Type.Object({ contract_id: ContractIdInput })
 
 /** Ends a contract, or pays for it. */
@@ -90,7 +102,9 @@ export const validatorRoutes = defineRoutes({
   }),
   listOwnEntries: route('GET /v0/entry/all', read, {
     tag: 'name-entry',
-    summary: 'The live entries of the user, with their subscriptions.',
+    summary: 'The live entries of the user, with their subscriptions, page by page.',
+    query: Type.Object(wallet.pageQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
     response: wallet.OwnEntriesAnswer,
   }),
   registerUser: route('POST /v0/register', submission, {
@@ -129,7 +143,10 @@ export const validatorRoutes = defineRoutes({
     response: wallet.BalanceAnswer,
   }),
   listCoins: route('GET /v0/wallet/coins', read, {
-    summary: 'The contracts behind the balance.',
+    summary: 'The contracts behind the balance, page by page.',
+    query: Type.Object(wallet.walletListQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
+    cost: pageCost,
     response: wallet.CoinsAnswer,
   }),
   listTransactions: route('POST /v0/wallet/transactions', read, {
@@ -174,12 +191,14 @@ export const validatorRoutes = defineRoutes({
     response: wallet.InitialPaymentsAnswer,
   }),
   listSubscriptions: route('GET /v0/wallet/subscriptions', read, {
-    summary: 'Subscriptions of the user, idle or with a payment in progress.',
+    summary: 'Subscriptions of the user, idle or with a payment in progress, page by page.',
+    query: Type.Object(wallet.pageQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
     response: wallet.SubscriptionsAnswer,
   }),
   setAutoRenew: route(
     'PUT /v0/wallet/subscriptions/{contract_id}/auto-renew',
-    { tag: 'wallet', auth: 'user', cost: COST_LOOKUP },
+    { tag: 'wallet', auth: 'user', cost: COST_STORED },
     {
       summary: 'Switches auto-renewal on or off; contract_id is that of the Subscription.',
       params: oneContract,
@@ -200,7 +219,15 @@ export const validatorRoutes = defineRoutes({
     errors: [...spendErrors, 'PAYMENT_DIFFERS', 'PAYMENT_RECORDS_INCOMPLETE', 'INVALID_PARTY'],
   }),
   listTransfers: route('GET /v0/wallet/token-standard/transfers', read, {
-    summary: 'Open offers by or for the user.',
+    summary: 'Open offers by or for the user, page by page.',
+    description:
+      'With `sender`, one page has the open offers of this sender: at most 100, whatever `page_size` is.',
+    query: Type.Object({
+      ...wallet.walletListQuery,
+      sender: m.omittable(Party, 'Only offers of this party.'),
+    }),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN', 'INVALID_PARTY'],
+    cost: offersCost,
     response: wallet.TransfersAnswer,
   }),
   acceptTransfer: endOfTransfer('accept', 'Accepts an offer to the user.'),

@@ -16,7 +16,7 @@ export const INTEGER_TEXT = '^(0|[1-9][0-9]*)$'
 /** D-30. */
 export const PARTY_PATTERN = '^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$'
 /** base64url; what is inside is checked by the node that issued it (D-11). */
-const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
+export const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
 
 /** Codes of members that fail their pattern; all others are INVALID_ARGUMENT. */
 export const codeByPattern: Readonly<Record<string, ErrorCode>> = {

@@ -75,12 +75,18 @@ export function openRequest(
     readonly nowMicros: Micros
     readonly genesisHash: string
   },
-): { readonly text: string; readonly read: EngineRead } {
+): {
+  readonly text: string
+  readonly read: EngineRead
+  /** The id of the engine that asks. */
+  readonly nodeId: string
+} {
   const signed = decodeSigned(bytes)
   if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'the request is not signed')
   const { text, key } = signed
   const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
-  if (!options.isPeer(nodeIdOf(key)) || !isSigned(signed, statement))
+  const nodeId = nodeIdOf(key)
+  if (!options.isPeer(nodeId) || !isSigned(signed, statement))
     throw denied('the request is not signed by an engine that may connect to this one')
   const { method, params, to, at } = Object(parsed(text))
   if (to !== options.ownId) throw denied('the request is addressed to another engine')
@@ -89,7 +95,7 @@ export function openRequest(
   const read = readOf(method, params)
   if (read === null)
     throw new ScanError('INVALID_ARGUMENT', 'the method or its parameters are not allowed')
-  return { text, read }
+  return { text, read, nodeId }
 }
 
 /** The read that a request is for; null: it is malformed. */

@@ -10,7 +10,7 @@ import type { Outbox } from '@quorumscan/users'
 import type { CallerRights } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
-import { endless, type OpenStream } from '../update-stream.ts'
+import { endless, type OpenStream, type StreamReader } from '../update-stream.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, type UpdatesDeps } from '../updates.ts'
 import { completionError, OK, statusOf } from './completion-status.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -50,14 +50,19 @@ export const openCompletions =
     const after = Number(beginExclusive)
     await assertNotPruned(reads, { after, upTo: null })
     const filter = { userId, parties: new Set(parties) }
-    return (signal, { elementsMax = PORTION_MAX, onCaughtUp } = {}) =>
+    return (signal, { elementsMax = PORTION_MAX, onCaughtUp, onRows } = {}) =>
       endless(reads, after, {
         member: 'completionResponse',
         signal,
         onCaughtUp,
         settleMs: SETTLE_MS,
         read: ({ offset }) =>
-          readCompletions(context, offset, { filter, signal, wanted: Math.max(elementsMax, 1) }),
+          readCompletions(context, offset, {
+            filter,
+            signal,
+            wanted: Math.max(elementsMax, 1),
+            onRows,
+          }),
       })
   }
 
@@ -70,9 +75,10 @@ async function* readCompletions(
     readonly signal: AbortSignal
     /** About as many completions are read first. Portions double, as few may match the filter. */
     readonly wanted: number
+    readonly onRows: StreamReader['onRows']
   },
 ) {
-  const { filter, signal, wanted } = options
+  const { filter, signal, wanted, onRows } = options
   let offset = after
   for (let limit = Math.min(wanted, PORTION_MAX); ; limit = Math.min(2 * limit, PORTION_MAX)) {
     const page = await nextCompletions(context, offset, { filter, limit })
@@ -81,6 +87,7 @@ async function* readCompletions(
     if (page === null) return end.offset === offset ? end : { offset, recordTime: null }
     signal.throwIfAborted()
     offset = page.upTo
+    onRows?.(page.rows)
     const batch = Math.min(wanted, BATCH)
     for (let start = 0; start < page.records.length; start += batch) {
       const records = page.records.slice(start, start + batch)
@@ -101,7 +108,12 @@ async function nextCompletions(
   { ledger, dispatcher, store }: CompletionsDeps,
   after: Offset,
   { filter, limit }: { readonly filter: CompletionFilter; readonly limit: number },
-): Promise<{ readonly upTo: Offset; readonly records: readonly CompletionRecord[] } | null> {
+): Promise<{
+  readonly upTo: Offset
+  readonly records: readonly CompletionRecord[]
+  /** Those that were read, also of others. */
+  readonly rows: number
+} | null> {
   const settled = dispatcher.settledOffset()
   if (after >= settled) return null
   const ofLog = await ledger.completions({ after, upTo: settled, limit })
@@ -112,7 +124,7 @@ async function nextCompletions(
     .filter(({ completion }) => completion.userId === filter.userId)
     .filter(({ completion }) => completion.actAs.some((party) => filter.parties.has(party)))
     .sort((a, b) => a.offset - b.offset)
-  return { upTo: last, records }
+  return { upTo: last, records, rows: ofLog.length + ofOutbox.length }
 }
 
 /** The completion as a client sees it that reads for these parties. */

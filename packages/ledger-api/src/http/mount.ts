@@ -10,7 +10,7 @@
  *   handler         the operation's own errors; anything else is 500, redacted
  */
 import type { IncomingMessage } from 'node:http'
-import { type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
+import { COST_LOOKUP, type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
@@ -88,12 +88,15 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
         handler: app.stages.bind<Decoded>({
           operationId: route.operationId,
           decode: decoderOf(route, authenticate, read),
-          // Not in the specification: the operations wait for the ledger, and callers are known.
-          unitsOf: () => 0,
-          handle: async (input, { signal }) => ({
-            headers: { 'content-type': JSON_TYPE, ...headers() },
-            body: await handler({ ...input, signal }),
-          }),
+          // What is not known before is paid for afterwards.
+          unitsOf: () => route.cost ?? COST_LOOKUP,
+          isWaiting: route.waits ?? false,
+          async handle(input, call) {
+            const countRows = (rows: number) => call.countRows(rows)
+            const body = await handler({ ...input, signal: call.signal, countRows })
+            if (body instanceof Uint8Array) call.countBytes(body.byteLength)
+            return { headers: { 'content-type': JSON_TYPE, ...headers() }, body }
+          },
           isAnswer: (body) => validatorOf(route.response).Check(body),
           msMax: route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX,
         }),
@@ -123,7 +126,7 @@ function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
       : await authenticate({ authorization: headers.authorization ?? null, auth })
 }
 
-type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal'>
+type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal' | 'countRows'>
 
 /** Makes of a request what its handler receives, except the signal. */
 function decoderOf(

@@ -33,6 +33,7 @@ export type ConfirmedOutcome = LfValue<typeof confirmedOutcome>
  */
 export const confirmAction = defineChoice(dsoRules, 'DsoRules_ConfirmAction', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ConfirmAction', { confirmer: party, action: confirmedAction }),
   result: record('DsoRules_ConfirmActionResult', {
     /** None if this one completed the quorum. */

@@ -116,6 +116,12 @@ type MemberInput = Pick<
   MemberFile,
   'name' | 'createdAtMicros' | 'url' | 'engineAddress' | 'reissued'
 >
+/** How its operator types a member of it. */
+const FLAGS: Readonly<Record<string, string>> = {
+  name: '--name',
+  url: '--url',
+  engineAddress: '--engine-address',
+}
 type Addresses = Partial<Pick<MemberFile, 'url' | 'engineAddress'>>
 
 /**
@@ -215,7 +221,12 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
 
 function assertInput(input: MemberInput, otherwise: string): void {
   const checked = z.strictObject(given).safeParse(input)
-  if (!checked.success) throw new UsageError(`${otherwise}: ${messageOf(checked.error)}`)
+  if (checked.success) return
+  const problems = checked.error.issues.map(({ path: [member = ''], message }) => {
+    const value = input[member as keyof MemberInput]
+    return `${FLAGS[String(member)] ?? String(member)} ${JSON.stringify(value)} ${message}`
+  })
+  throw new UsageError(`${otherwise}: ${problems.join('; ')}`)
 }
 
 /**

@@ -33,7 +33,12 @@ export function engineCache(env: Env): string {
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']
   if (named) {
-    await assertUsable(named)
+    await assertUsable(named).catch((cause: unknown) => {
+      throw new CommandError(
+        `QS_COMETBFT: ${messageOf(cause)}. Name another one; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}`,
+        { cause },
+      )
+    })
     return named
   }
   const reasons: string[] = []

@@ -11,6 +11,8 @@ import type { Console } from '../console/console.ts'
 
 /** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
 const ANSWER_MS_MAX = 2000
+/** Of a path that is passed on. A busy process answers late; who asks has a limit of its own. */
+const PASSED_MS_MAX = 15_000
 /** A monitoring system has few connections. A new one takes the slot of the longest idle one. */
 const CONNECTIONS_MAX = 64
 const LIMITS = {
@@ -105,7 +107,12 @@ export async function openOperatorListener(options: {
       response.writeHead(200, { 'content-type': contentType }).end(body)
       return
     }
-    const passed = await ask(socketOf(name), url)
+    const passed = await ask(socketOf(name), url, PASSED_MS_MAX).catch(() => null)
+    // As a gateway: a refusal of the process itself is 503.
+    if (passed === null) {
+      response.writeHead(502).end()
+      return
+    }
     response.writeHead(passed.statusCode ?? 502, passed.headers)
     await pipeline(passed, response)
   }
@@ -135,8 +142,12 @@ export async function openOperatorListener(options: {
 }
 
 /** GET at a process on this machine. @throws {Error} Without an answer in time. */
-async function ask(socketPath: string, path: string): Promise<IncomingMessage> {
-  const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+async function ask(
+  socketPath: string,
+  path: string,
+  timeoutMs = ANSWER_MS_MAX,
+): Promise<IncomingMessage> {
+  const signal = AbortSignal.timeout(timeoutMs)
   const sent = request({ socketPath, path, signal, agent: false })
   sent.on('error', () => {}) // Also after the response: then reading it fails.
   const [answer] = await once(sent.end(), 'response')

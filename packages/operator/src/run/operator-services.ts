@@ -38,6 +38,7 @@ import {
   plan,
   planRedis,
 } from '../plan.ts'
+import { REDIS_MEMORY_VARIABLE, redisMemoryBudget } from '../redis-memory.ts'
 import { makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
@@ -172,8 +173,18 @@ function planOperatorRedis(
   const login = { name: LOG_USER, rules: LOG_RULES, password: logWriter }
   const fsync = runs === 'sv' ? 'everysec' : 'always'
   const user = runs === 'synchronizer' ? login : null
-  const planned = planRedis(machine, { name, fsync, user })
+  const memoryBytes = memoryOf(config.variables)
+  const planned = planRedis(machine, { name, fsync, user, memoryBytes })
   return { ...planned, isExternal: Boolean(config.variables[redisVariableOf(runs)]) }
+}
+
+/** The budget of the Redis. A text that is none is a problem of the configuration, which `readOperatorConfig` reports. */
+function memoryOf({ [REDIS_MEMORY_VARIABLE]: text }: Env): number {
+  try {
+    return redisMemoryBudget(text)
+  } catch {
+    return redisMemoryBudget(undefined)
+  }
 }
 
 /** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If its address is malformed. */
@@ -293,7 +304,10 @@ function problemsOfNames(
 ): readonly string[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     if (known.has(name))
-      return name.startsWith(`${redis}_`) && value && !variables[redis]
+      return name.startsWith(`${redis}_`) &&
+        name !== REDIS_MEMORY_VARIABLE &&
+        value &&
+        !variables[redis]
         ? [
             `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs no such file. Leave it out, or set ${redis}`,
           ]

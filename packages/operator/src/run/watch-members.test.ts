@@ -112,7 +112,7 @@ it('changes nothing while a file is invalid or missing, and reports it once', as
   expect(await world.next()).toMatchObject({ ...admitted, reports: [] })
   rmSync(world.fileOf('v'))
   rmSync(world.fileOf('sv-2'))
-  const missing = expect.stringContaining('QS_MEMBERS: no file of sv-2')
+  const missing = expect.stringContaining('has no file of sv-2')
   expect(await world.next()).toMatchObject({ ...admitted, reports: [missing] })
   world.show('sv-2')
   expect(await world.next()).toMatchObject({ engines: { followers: [] } })

@@ -79,6 +79,11 @@ export function createAddressBook(options: {
     },
     /** The newest record of each node that has one. */
     records: (): AddressRecord[] => [...knownByName.values()].map(({ record }) => record),
+    /** Whether each node whose records count has one. */
+    isComplete: (): boolean =>
+      [...keyByName.keys()].every(
+        (name) => knownByName.has(name) || !isTrusted(options.trust, name),
+      ),
     /** Their URLs, without trailing slash. */
     urls: (): string[] => [...knownByName.values()].map(({ url }) => url),
   }

@@ -1,6 +1,5 @@
 /** Decides which offsets can be read, and waits for one that is close ahead (D-10). */
 import { anySignal, type Clock } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import type { HeadState } from '../ingest/store.ts'
@@ -11,8 +10,6 @@ import { offsetNotReached, offsetPruned } from './reads.ts'
 const PIN_WAIT_MS = 250
 /** The distance of such an offset: 4 000 entries per second reach it in that time. */
 const PIN_AHEAD_MAX = 1_000
-/** Concurrent reads that wait. Each takes a small object and a timer. */
-const PIN_WAITERS_MAX = 10_000
 
 /** An offset that can be read. */
 export type Pinned = HistoryPoint
@@ -33,10 +30,6 @@ export function createPins(headStateOf: () => HeadState, clock: Clock) {
 
   const waitFor = async (offset: Offset, signal: AbortSignal): Promise<void> => {
     if (!isOffset(offset) || offset > headOffset() + PIN_AHEAD_MAX) throw offsetNotReached(offset)
-    if (waiters.size >= PIN_WAITERS_MAX)
-      throw new ScanError('OVERLOADED', 'Too many reads wait for a later offset.', {
-        retryAfterSeconds: 1,
-      })
     const reached = new AbortController()
     const waiter = { offset, wake: () => reached.abort() }
     waiters.add(waiter)
@@ -51,9 +44,9 @@ export function createPins(headStateOf: () => HeadState, clock: Clock) {
   return {
     /**
      * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is close ahead
-     * (D-10).
+     * (D-10). The server bounds how many requests wait, and its clients share it (`load-shedder.ts`).
      *
-     * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+     * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED.
      */
     async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
       const offset = at ?? headOffset()

@@ -81,7 +81,9 @@ export function createRegistrations(
       const { templateId, packageName } = old
       const { payload, signatories, observers } = replaced(old)
       const identified = {
-        ...{ templateId, updateId, nodeId: index * left.length + number },
+        templateId,
+        updateId,
+        nodeId: index * left.length + number,
         payload: isOf(ansEntry, old) ? { ...payload, expiresAt: formatTime(expiresAt) } : payload,
       }
       const contractId = contractIdOf(identified)
@@ -89,8 +91,12 @@ export function createRegistrations(
       const sorted = (parties: readonly PartyId[]) => [...parties].sort()
       return {
         ...identified,
-        ...{ contractId, packageName, offset, createdAt: recordTime },
-        ...{ signatories: sorted(signatories), observers: sorted(observers) },
+        contractId,
+        packageName,
+        offset,
+        createdAt: recordTime,
+        signatories: sorted(signatories),
+        observers: sorted(observers),
       }
     })
     return {

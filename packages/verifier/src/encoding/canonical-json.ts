@@ -2,13 +2,7 @@
  * RFC 8785 (JCS) for the values that we hash and sign: no floats, only safe integers, so that the
  * number rules of the RFC reduce to decimal digits.
  */
-
-/**
- * Half of a surrogate pair without the other: such a text has no UTF-8. On code units alone, as interpretation
- * uses it (Rule 1); without lookbehind, which older browsers do not support.
- */
-export const LONE_SURROGATE =
-  /[\ud800-\udbff](?![\udc00-\udfff])|(?:[^\ud800-\udbff]|^)[\udc00-\udfff]/
+import { LONE_SURROGATE } from './lone-surrogate.ts'
 
 export type Json =
   | null

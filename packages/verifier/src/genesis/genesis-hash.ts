@@ -1,4 +1,5 @@
-import { type CryptoPort, createPlatformCrypto } from '../crypto/crypto.ts'
+import type { CryptoPort } from '../crypto/crypto.ts'
+import { createPlatformCrypto } from '../crypto/platform-crypto.ts'
 import { toHex, utf8 } from '../encoding/bytes.ts'
 import { canonicalJson, type Json } from '../encoding/canonical-json.ts'
 import type { Genesis } from './genesis.ts'

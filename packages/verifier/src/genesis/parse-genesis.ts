@@ -27,6 +27,9 @@ const BLOCK_BYTES_MAX = 1_048_576
 /** Five entries that name as many as one may. */
 const BLOCK_CONTRACTS_MIN = 1000
 
+/** 64 KiB: what one user does in a day. */
+const STATE_BYTES_PER_DAY_MIN = 65_536
+
 /** The most that a genesis may allow, because all requests of a party are read and answered at once. */
 const OPEN_REQUESTS_MAX = 1000
 
@@ -41,7 +44,7 @@ type Rule = (value: unknown, path: string) => void
 export function parseGenesis(document: unknown): Genesis {
   const { version } = Object(document)
   check(version === VERSION, 'version', `: this software reads form ${VERSION}`)
-  record({
+  const required = {
     version: anything,
     protocolVersion: integer(1),
     nonce: matches(HEX_32),
@@ -70,7 +73,8 @@ export function parseGenesis(document: unknown): Genesis {
     }),
     deduplicationMicrosMax: integer(NOT_AFTER_MICROS_MAX),
     activityRetentionMicros: integer(1),
-  })(document, '')
+  }
+  record(required, { stateBytesPerDay: integer(STATE_BYTES_PER_DAY_MIN) })(document, '')
   const genesis = document as Genesis // As just checked.
   const { entryLifetimeMicros, renewalDurationMicros } = genesis.names
   check(

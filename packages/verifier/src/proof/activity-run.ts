@@ -4,7 +4,7 @@
  */
 import { toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
 import { hashAppended, hashPair, joinSubtrees, walkToRun } from './append-tree.ts'
 import { InvalidProof } from './invalid-proof.ts'
 import { isNatural, malformed, parseHash } from './range-proof.ts'

@@ -10,7 +10,7 @@
  */
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
 import { InvalidProof } from './invalid-proof.ts'
 import { type KeyRange, type Pruned, prune, type TreeReader } from './prune.ts'
 import {

@@ -3,7 +3,8 @@
  * the decision is not evidence, because it may come from lag or a fault; two signatures are a lie.
  */
 
-import { type CryptoPort, createPlatformCrypto } from '../crypto/crypto.ts'
+import type { CryptoPort } from '../crypto/crypto.ts'
+import { createPlatformCrypto } from '../crypto/platform-crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'

@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Certificate, Network } from '../../certificates/certificate.ts'
 import type { SignedState } from '../../certificates/collection.ts'
-import { createPlatformCrypto } from '../../crypto/crypto.ts'
+import { createPlatformCrypto } from '../../crypto/platform-crypto.ts'
 import { toHex, utf8 } from '../../encoding/bytes.ts'
 import { canonicalJson, type Json } from '../../encoding/canonical-json.ts'
 import type { Genesis } from '../../genesis/genesis.ts'

@@ -77,25 +77,36 @@ export function createImports({
     })
   }
 
-  /** @returns The files from this one to the first that imports the target, or null if no path exists. */
-  return function pathTo(
-    file: string,
-    target: string,
-    isFollowed: (file: string) => boolean = () => true,
-  ): Path | null {
-    const visited = new Set([file])
-    const open: Path[] = [[file]]
-    for (let path = open.shift(); path !== undefined; path = open.shift()) {
-      const last = path.at(-1) ?? file
-      const { imports } = moduleOf(last)
-      if (imports.some(({ from }) => from === target)) return path
-      for (const next of imports.flatMap((one) => targetsOf(one, last)))
-        if (!visited.has(next) && isFollowed(next)) {
-          visited.add(next)
-          open.push([...path, next])
-        }
-    }
-    return null
+  return {
+    /** @returns The files from this one to the first that imports the target, or null if no path exists. */
+    pathTo(
+      file: string,
+      target: string,
+      isFollowed: (file: string) => boolean = () => true,
+    ): Path | null {
+      const visited = new Set([file])
+      const open: Path[] = [[file]]
+      for (let path = open.shift(); path !== undefined; path = open.shift()) {
+        const last = path.at(-1) ?? file
+        const { imports } = moduleOf(last)
+        if (imports.some(({ from }) => from === target)) return path
+        for (const next of imports.flatMap((one) => targetsOf(one, last)))
+          if (!visited.has(next) && isFollowed(next)) {
+            visited.add(next)
+            open.push([...path, next])
+          }
+      }
+      return null
+    },
+    /** The files of the repository that this one loads, each with the number of imports that lead to it. */
+    reachedFrom(file: string): ReadonlyMap<string, number> {
+      const distances = new Map([[file, 0]])
+      // The iteration of a Map visits what is added meanwhile.
+      for (const [from, distance] of distances)
+        for (const next of moduleOf(from).imports.flatMap((one) => targetsOf(one, from)))
+          if (!distances.has(next)) distances.set(next, distance + 1)
+      return distances
+    },
   }
 }
 
