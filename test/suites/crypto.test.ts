@@ -16,7 +16,7 @@ import { createPlatformCrypto, createWebCrypto, fromHex, isUsableKey } from '@qu
 import { build } from 'esbuild'
 import { describe, it, type TestContext } from 'vitest'
 import { launchChromium } from '../support/chromium.ts'
-import { type PackageName, packageFiles } from './packages.ts'
+import { type PackageName, packageFiles } from '../support/packages.ts'
 import { expectAll } from './tally.ts'
 import { tokenCases } from './tokens.ts'
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'vitest'
-import { PACKAGES, packageFiles } from './packages.ts'
+import { PACKAGES, packageFiles } from '../support/packages.ts'
 
 export type JsonText = {
   readonly name: string

@@ -23,8 +23,8 @@ import { describe, it } from 'vitest'
 import { parseJson as parseAnswer } from '../../sdk/src/http/http-request.ts'
 // @boundaries-ignore No entry point exports the parsers of the SDK.
 import { parseExactJson as parseContract } from '../../sdk/src/splice/exact-json.ts'
+import { packageFiles } from '../support/packages.ts'
 import { jsonTexts } from './json-texts.ts'
-import { packageFiles } from './packages.ts'
 import { type Exception, expectAll } from './tally.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -11,7 +11,7 @@ import { parseZonedTime } from '@quorumscan/ledger'
 import { findEntryFieldViolation, isQualified, parseInstant, readFqpn } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { PACKAGES, packageFiles } from './packages.ts'
+import { PACKAGES, packageFiles } from '../support/packages.ts'
 import { type Exception, expectAll } from './tally.ts'
 
 type Row = { readonly name: string; readonly expected: boolean; readonly actual: boolean }

@@ -410,6 +410,11 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/consumer/tools.test.ts'],
   },
   {
+    name: 'member-sets',
+    shows: 'TLC finds no violation in the model of member sets that change, and each planted fault',
+    files: ['test/sim/members/member-sets.test.ts'],
+  },
+  {
     name: 'suites-crypto',
     shows:
       'Wycheproof, speccheck and CCTV hold for signatures, and vectors made from RFC 7515 for tokens',

@@ -16,8 +16,13 @@ CONSTANTS
   MaxTime,
   MaxAge,      \* a reader refuses certificates that are older
   MaxChanges,
-  Reader,      \* "seed": has an honest seed, and pinned the genesis; "pin": reaches thieves only, and pinned a later set
+  Reader,      \* "seed": has an honest seed, and pinned the genesis; "pin": reaches thieves only, and pinned a later set;
+               \* "none": no reader, for the invariants of the members alone
   Plant        \* the planted fault, or "none"
+
+ASSUME Reader \in {"seed", "pin", "none"}
+ASSUME Plant \in {"none", "a reader that asks no links first", "links by f + 1", "two changes at once",
+                  "activation without a link", "hash of the members alone"}
 
 VARIABLES
   now,

