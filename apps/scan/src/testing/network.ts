@@ -1,6 +1,6 @@
 /**
  * A network for tests in one process: a real log with its writer behind HTTP, scan nodes on a Redis each, and
- * wallets with a replica of their own that drive registrations. Tests can advance its time, which is the machine's otherwise.
+ * wallets with a replica of their own that drive registrations. Tests can advance its time.
  */
 
 import { writeFile } from 'node:fs/promises'
@@ -338,12 +338,14 @@ export async function startNetwork(
 }
 
 /**
- * The machine's time of day, plus the time by which tests advanced it. Its deadlines wait for this process, which a busy
- * machine may stop.
+ * A clock that begins at the machine's time of day, and that tests can advance. It waits for this process, which a busy
+ * machine may stop: both its times, so that the age of an entry is what the deadlines of the writer make it.
  */
 function createMovableClock(signal: AbortSignal): { clock: Clock; advance(micros: Micros): void } {
-  const { nowMicros } = createSystemClock()
-  const { monotonicMs, delay } = createTickingClock(nowMicros(), signal)
+  const { nowMicros, monotonicMs, delay } = createTickingClock(
+    createSystemClock().nowMicros(),
+    signal,
+  )
   let moved = 0
   return {
     clock: { monotonicMs, delay, nowMicros: () => nowMicros() + moved },
