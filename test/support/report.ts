@@ -34,6 +34,8 @@ export default class Report implements Reporter {
   onInit(vitest: Vitest): void {
     this.#vitest = vitest
     this.#isNamed = vitest.config.testNamePattern !== undefined
+    // A run that is killed leaves no processes: workers, and their clusters, end with this one.
+    process.once('disconnect', () => process.exit(1))
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
