@@ -8,7 +8,7 @@ import { Agent, request } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, readVarint } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 
@@ -21,6 +21,8 @@ const WORKERS = 8
 const RETRY_MS = 200
 
 // The first byte of a request of the engine (its field in ABCI's `Request`), and answers with their length prefix.
+/** The longest varint of 32 bits. */
+const LENGTH_BYTES_MAX = 5
 const FLUSH = 0x12
 const CHECK_TX = 0x42
 const FLUSHED = Buffer.of(2, 0x1a, 0)
@@ -118,15 +120,14 @@ function intercept(engine: Socket, application: Socket): void {
   engine.on('data', (chunk) => {
     rest = Buffer.concat([rest, chunk])
     for (;;) {
-      const end = rest.findIndex((byte) => byte < 0x80) + 1
-      const length = rest
-        .subarray(0, end)
-        .reduce((sum, byte, at) => sum + (byte & 0x7f) * 128 ** at, 0)
-      if (end === 0 || rest.byteLength < end + length) return
-      const own = answer(rest.subarray(end, end + length))
-      if (own === null) application.write(rest.subarray(0, end + length))
+      const length = readVarint(rest, LENGTH_BYTES_MAX)
+      if (length === null) return
+      const end = length.end + length.value
+      if (rest.byteLength < end) return
+      const own = answer(rest.subarray(length.end, end))
+      if (own === null) application.write(rest.subarray(0, end))
       else engine.write(own)
-      rest = rest.subarray(end + length)
+      rest = rest.subarray(end)
     }
   })
   application.pipe(engine)

@@ -1,10 +1,9 @@
 /** A user of the ledger interface who submits as many delayed commands as fit, and another who submits one. */
 import { randomUUID } from 'node:crypto'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { send } from '@quorumscan/testkit'
 import { formatInstant } from '@quorumscan/verifier'
 import { createUser } from '../support/client.ts'
-import { median } from '../support/median.ts'
 import { ruleIds } from '../support/network.ts'
 import type { Attack } from './attack.ts'
 

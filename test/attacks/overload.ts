@@ -1,6 +1,5 @@
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { runChild } from '../support/child.ts'
-import { median } from '../support/median.ts'
 import type { Attack } from './attack.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 

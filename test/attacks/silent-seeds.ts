@@ -1,8 +1,9 @@
 /** The first seed of a fresh client of the SDK is silent, in each way. */
+
 import { performance } from 'node:perf_hooks'
+import { median } from '@quorumscan/base'
 import { createScan } from '@quorumscan/sdk'
 import { listen } from '@quorumscan/testkit'
-import { median } from '../support/median.ts'
 import { createSigner } from '../support/network.ts'
 import type { Attack } from './attack.ts'
 import { silences } from './lying-sources.ts'

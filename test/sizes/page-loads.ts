@@ -18,7 +18,7 @@ import {
   signAddress,
   simEntry,
 } from '@quorumscan/testkit'
-import { canonicalJson, type Json } from '@quorumscan/verifier'
+import { canonicalJson, } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, nameQuery } from '@quorumscan/verifier/certified'
 import { build } from 'vite'
 import { ROOT } from '../support/root.ts'
@@ -178,7 +178,7 @@ function nodesAnswers() {
   const json = 'application/json'
   const coin = '1.0000000000'
   const answers: Record<string, Answer> = {
-    '/v0/genesis': { type: json, text: canonicalJson(genesis as unknown as Json) },
+    '/v0/genesis': { type: json, text: canonicalJson(genesis) },
     '/v0/scans': { type: json, text: scansBody([record]) },
     '/v0/certificate': {
       type: CERTIFIED_MEDIA_TYPE,

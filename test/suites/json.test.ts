@@ -14,7 +14,7 @@ import { isScanError } from '@quorumscan/errors'
 import { decodeSubmission } from '@quorumscan/ledger'
 import { submissionOf } from '@quorumscan/ledger/testing'
 import { parseJson as parseReply } from '@quorumscan/reader'
-import { parseExactJson as parseBody } from '@quorumscan/server'
+import { parseJsonWithBigInts as parseBody } from '@quorumscan/server'
 import { required } from '@quorumscan/testkit'
 import { canonicalJson, fromUtf8, type Json, parseStrictJson } from '@quorumscan/verifier'
 import fc from 'fast-check'
@@ -145,7 +145,7 @@ print(json.dumps([accepts(text) for text in json.load(sys.stdin)]))`,
   })
 
   it('entries of the log', async (context) => {
-    const [start = '', end = ''] = canonicalJson(SUBMISSION as unknown as Json).split(ARGUMENT)
+    const [start = '', end = ''] = canonicalJson(SUBMISSION).split(ARGUMENT)
     const isAccepted = (argument: Uint8Array) =>
       decodeSubmission(concatBytes([utf8(start), argument, utf8(end)])) !== undefined
     const rows = (await jsonTexts(context)).flatMap(({ name, bytes, isValid }) =>

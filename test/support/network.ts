@@ -5,6 +5,7 @@ import {
   createSystemClock,
   type KeyPair,
   keyPairFromSeed,
+  median,
   randomHex,
   systemRandom,
 } from '@quorumscan/base'
@@ -140,7 +141,7 @@ export async function createRegistrar(cluster: RunningCluster) {
     async median(rounds: number): Promise<number> {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) times.push(await this.register())
-      return times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+      return median(times)
     },
   }
 }

@@ -133,13 +133,16 @@ describe('house rules', () => {
     }
   })
 
-  it('the console imports only types and words of our packages, no server code', () => {
+  it('the console imports only types, words and a median of our packages, no server code', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)
     expect(
       matchingLines(page, ours).filter(
-        (hit) => !/ import type |'quorumscan\/view'|'@quorumscan\/errors\/node-words'/.test(hit),
+        (hit) =>
+          !/ import type |'quorumscan\/view'|'@quorumscan\/(?:errors\/node-words|base\/median)'/.test(
+            hit,
+          ),
       ),
     ).toEqual([])
   })

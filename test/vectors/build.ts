@@ -8,7 +8,6 @@ import {
   encodeSnapshotStatement,
   encodeStateStatement,
   encodeSubmissionStatement,
-  type Json,
 } from '@quorumscan/verifier'
 
 const RECORD_TIME = 1_700_000_000_123_456
@@ -20,7 +19,7 @@ export const {
 } = createTestNetwork({
   protocolVersion: 3,
 })
-export const genesisText = canonicalJson(genesis as unknown as Json)
+export const genesisText = canonicalJson(genesis)
 
 export function buildStatements(): string {
   const keyPair = keyPairFromSeed('07'.repeat(32))

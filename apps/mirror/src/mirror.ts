@@ -23,7 +23,6 @@ import {
   createPlatformCrypto,
   type Genesis,
   hashGenesis,
-  type Json,
   parseGenesis,
   parseThreshold,
   thresholdVotes,
@@ -186,7 +185,7 @@ async function createChecker(sources: Sources, given: MirroredNetwork | undefine
   return {
     isSettled,
     // A Genesis is JSON by construction; its type only lacks the index signature.
-    genesisBytes: utf8(canonicalJson(genesis as unknown as Json)),
+    genesisBytes: utf8(canonicalJson(genesis)),
     /** The check of an answer to this request, which rejects one that proves nothing. */
     checkOf(mirrored: Mirrored) {
       const { signers, min_offset: minOffset } = optionsOf(mirrored.request)

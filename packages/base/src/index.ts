@@ -1,4 +1,12 @@
-export { type Backoff, backoffMs, concatBytes, singleFlight, u64, utf8 } from '@quorumscan/verifier'
+export {
+  type Backoff,
+  backoffMs,
+  concatBytes,
+  readVarint,
+  singleFlight,
+  u64,
+  utf8,
+} from '@quorumscan/verifier'
 export { AssertionError, assert, unreachable } from './assert.ts'
 export * from './bytes.ts'
 export * from './client-tls.ts'
@@ -14,6 +22,7 @@ export {
 } from './find-redis.mjs'
 export { HEARTBEAT_VARIABLE, startHeartbeat } from './heartbeat.ts'
 export * from './keys.ts'
+export { median } from './median.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export { printable, printableJson, printableLines } from './printable.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
@@ -23,5 +32,5 @@ export * from './run-process.ts'
 export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'
 export { createShares, createTurns, type Shares, type Turns } from './shares.ts'
 export { readSoftware, SOFTWARE_ROOT } from './software.ts'
-export { readVarint, splitFrames } from './split-frames.ts'
+export { splitFrames } from './split-frames.ts'
 export * from './waiting.ts'

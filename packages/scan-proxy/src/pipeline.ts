@@ -13,7 +13,7 @@ import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
 import type { Outcome } from '@quorumscan/reader'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Handlers } from '@quorumscan/server'
-import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
+import { canonicalJson, utf8 } from '@quorumscan/verifier'
 import { createCertifiedReads, type Proven, readFromNode, type Unproven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
 import { OPERATIONS, type Operation, type ProxyNetwork, type ProxyRead } from './operations.ts'
@@ -39,7 +39,7 @@ type ProxyHandlers = Pick<
 
 export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
   // A Genesis is JSON by construction; its type only lacks the index signature.
-  const genesis = utf8(canonicalJson(deps.genesis as unknown as Json))
+  const genesis = utf8(canonicalJson(deps.genesis))
   const handlerOf = createPipeline(deps)
   const reads = Object.entries(OPERATIONS).map(([id, operation]) => [
     id,

@@ -1,6 +1,6 @@
 export * from './app.ts'
 export { TOOK_TOO_LONG } from './bind.ts'
-export { chargeForJson, parseExactJson } from './body.ts'
+export { chargeForJson, parseJsonWithBigInts } from './body.ts'
 export { answerClientError, closeWithin, trackUnused } from './closing.ts'
 export { ConnectionLimiter } from './connection-limiter.ts'
 export { type ErrorResponse, toScanError } from './errors.ts'

@@ -1,6 +1,6 @@
 /** The genesis of tests: a small network with fixed keys, whose rules can be overridden. */
 import { type KeyPair, keyPairFromSeed, sha256, sha256Hex, toHex } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/verifier'
+import { canonicalJson, type Genesis, parseGenesis, utf8 } from '@quorumscan/verifier'
 
 export type TestNetwork = {
   readonly genesis: Genesis
@@ -90,6 +90,6 @@ export function createTestNetwork(
       : { stateBytesPerDay: options.stateBytesPerDay }),
   })
   // The same hash as `hashGenesis`, computed synchronously.
-  const genesisHash = sha256Hex(utf8(canonicalJson(genesis as unknown as Json)))
+  const genesisHash = sha256Hex(utf8(canonicalJson(genesis)))
   return { genesis, genesisHash, operators, scans, synchronizer }
 }

@@ -6,7 +6,7 @@ import {
   signAddress,
   simEntry,
 } from '@quorumscan/testkit'
-import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
+import { canonicalJson, type Lookup } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -74,7 +74,7 @@ function serveNodes(): string[] {
     nock(urlOf(name))
       .persist()
       .get('/v0/genesis')
-      .reply(200, canonicalJson(genesis as unknown as Json))
+      .reply(200, canonicalJson(genesis))
       .get('/v0/scans')
       .reply(200, scansBody(addresses), { 'content-type': 'application/json' })
       .get('/v0/certificate')

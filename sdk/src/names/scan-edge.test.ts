@@ -13,7 +13,6 @@ import {
   canonicalJson,
   createPlatformCrypto,
   formatInstant,
-  type Json,
   type Lookup,
 } from '@quorumscan/verifier'
 import {
@@ -556,7 +555,7 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
 
 describe('a genesis pinned by its hash', () => {
   const wrong = { nonce: 'cd'.repeat(32) }
-  const genesisText = () => canonicalJson(genesis as unknown as Json)
+  const genesisText = () => canonicalJson(genesis)
 
   it('is fetched from any seed that has it', async () => {
     asked = []

@@ -19,7 +19,6 @@ import {
   canonicalJson,
   formatInstant as formatTime,
   type Genesis,
-  type Json,
   quorumOf,
 } from '@quorumscan/verifier'
 import { encodeCertificate, networkQuery } from '@quorumscan/verifier/certified'
@@ -59,7 +58,7 @@ export function createNetworkHandlers(context: {
   const { reads, genesis, certified, certifier, polls } = context
   const either = inEitherForm(certified)
   // A Genesis is JSON by construction; its type only lacks the index signature.
-  const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
+  const genesisBytes = utf8(canonicalJson(genesis))
 
   /** Adds the one synchronizer, to which every contract is assigned. */
   const withState = (contract: Contract): ContractWithState => ({

@@ -2,6 +2,7 @@
  * Rules on faults: while at most f nodes, and no other process, are faulty, lookups are answered; nodes that equivocate are
  * detected. And what detected each fault.
  */
+import { median } from '@quorumscan/base'
 import { EQUIVOCATED } from '@quorumscan/operator'
 import { isVisibleFault } from '../../faults/fault-spec.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
@@ -136,9 +137,4 @@ function equivocatingNodes(history: readonly HistoryEvent[]): readonly string[] 
   return [...new Set(nodes)]
     .filter((node) => nodes.filter((one) => one === node).length >= PROBES_MIN)
     .sort()
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] ?? 0
 }

@@ -11,7 +11,7 @@ import {
   type Frames,
   givenRequestId,
   type OpenStream,
-  parseExactJson,
+  parseJsonWithBigInts,
   type SocketDialect,
 } from '@quorumscan/server'
 import type { TSchema } from 'typebox'
@@ -81,7 +81,7 @@ export function ledgerSocketDialect(options: {
             client.settle(meter.takeUnits())
           }
           const stream: OpenStream = async (frame, signal) => {
-            const asked = decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never
+            const asked = decode(parseJsonWithBigInts(frame, LEDGER_VALUES_MAX)) as never
             return await socket.open({ request: asked, caller, signal, countRows })
           }
           return { owner: caller.userId, stream, onMade }

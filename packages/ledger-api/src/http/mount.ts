@@ -14,7 +14,7 @@ import { COST_LOOKUP, type LedgerRouteDef, type RouteTable, validatorOf } from '
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
-import { chargeForJson, parseExactJson, refuseOtherMethods } from '@quorumscan/server'
+import { chargeForJson, parseJsonWithBigInts, refuseOtherMethods } from '@quorumscan/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import type { LedgerAuthenticate } from '../callers.ts'
@@ -144,7 +144,7 @@ function decoderOf(
     if (decodeBody !== null && bytes !== undefined) chargeForJson(request.client, bytes)
     const isEmpty = bytes === undefined || bytes.byteLength === 0
     if (decodeBody !== null && isEmpty) throw new LedgerDecodeError('body: must be an object')
-    const body = isEmpty ? undefined : decodeBody?.(parseExactJson(bytes, LEDGER_VALUES_MAX))
+    const body = isEmpty ? undefined : decodeBody?.(parseJsonWithBigInts(bytes, LEDGER_VALUES_MAX))
     return {
       params: request.params as never,
       query: query as never,

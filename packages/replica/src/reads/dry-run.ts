@@ -3,7 +3,7 @@ import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/bas
 import { ScanError } from '@quorumscan/errors'
 import { interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
+import { canonicalJson, type Genesis, } from '@quorumscan/verifier'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
@@ -31,7 +31,7 @@ export async function dryRun(store: Store, submission: Submission, options: Opti
  */
 async function dryRunOnce(store: Store, submission: Submission, options: Options) {
   const { genesis, genesisHash } = options
-  const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
+  const entryHash = toHex(sha256(utf8(canonicalJson(submission))))
   const begin = await reach(readHeadBytes(store.redis))
   if (begin === null) throw new ScanError('NOT_READY', 'The replica is empty.')
   const head = decodeHead(begin)
