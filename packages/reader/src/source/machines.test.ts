@@ -5,7 +5,7 @@ import { machineOf } from './node-url.ts'
 const never = new AbortController().signal
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'a.example': ['203.0.113.1', '2001:db8::1'],
-  'b.example': ['203.0.113.2', '2001:db8::2'],
+  'b.example': ['203.0.113.2', '2001:db8:0:1::1'],
   'also-a.example': ['2001:DB8:0::1'],
   'mapped-a.example': ['::ffff:203.0.113.1'],
   'a-and-b.example': ['203.0.113.1', '203.0.113.2'],
@@ -28,6 +28,10 @@ it.each([
   [1, ['https://a.example', 'https://mapped-a.example', 'https://203.0.113.1']],
   [1, ['https://a.example.', 'https://0xcb007101', 'https://[::ffff:203.0.113.1]']],
   [1, ['https://[2001:db8:0:0::1]', 'https://a.example']],
+  [1, ['https://[2001:db8::1]', 'https://[2001:db8::ffff:2:3:4]', 'https://[2001:db8:0:0:5:6:7:8]']],
+  [2, ['https://[2001:db8:0:0::1]', 'https://[2001:db8:0:1::1]']],
+  [1, ['https://[::5:6:7:8]', 'https://[0:0:0:0:1::]']],
+  [2, ['https://[1:2:3:4::]', 'https://[1:2:3:5::]']],
   [2, ['https://a.example', 'https://b.example', 'https://also-a.example']],
   [1, ['https://a.example', 'https://b.example', 'https://a-and-b.example']],
   [1, ['https://a-and-b.example', 'https://a.example', 'https://b.example']],

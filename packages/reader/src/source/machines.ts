@@ -14,6 +14,9 @@ type NodeProcess = {
   }
 }
 
+/** Groups of an IPv6 address, of 16 bits each. */
+const IPV6_GROUPS = 8
+
 /** The resolver of Node.js, which its connections use, too; null in browsers, which show no addresses. */
 export function platformResolver(): ResolveHost | null {
   const { process } = globalThis as { readonly process?: NodeProcess }
@@ -68,7 +71,19 @@ function machineAt(address: string, scheme: string, port: string): string {
   const host = address.includes(':') ? `[${address.replace(/%.*/, '')}]` : address
   const name = machineOf(`${scheme}${host}${port}`)
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(name) ?? []
-  if (high === undefined || low === undefined) return name
+  if (high === undefined || low === undefined) return name.startsWith('[') ? networkOf(name) : name
   const bits = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16)
   return machineOf(`${scheme}${bits}${port}`)
+}
+
+/** The /64 of an IPv6 address, as URLs write it: whoever has one of its addresses has all, so that they are one machine. */
+function networkOf(host: string): string {
+  const [left = '', right] = host.slice(1, -1).split('::')
+  const groups = left === '' ? [] : left.split(':')
+  if (right !== undefined) {
+    const others = right === '' ? [] : right.split(':')
+    while (groups.length + others.length < IPV6_GROUPS) groups.push('0')
+    groups.push(...others)
+  }
+  return `${groups.slice(0, IPV6_GROUPS / 2).join(':')}::/64`
 }
