@@ -8,7 +8,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { afterDelay, type Clock, createSystemClock, sha256, utf8 } from '@quorumscan/base'
-import { CommandError, isErrno, type Metrics } from '@quorumscan/runtime'
+import { isErrno, type Metrics } from '@quorumscan/runtime'
 import {
   answerClientError,
   ConnectionLimiter,
@@ -25,6 +25,7 @@ import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { type ControlContext, callerOf } from './calls.ts'
 import { type AppRouter, appRouter } from './router.ts'
+import { PortTakenError } from './take-ports.ts'
 
 const HOST = '127.0.0.1'
 const PATH = '/trpc'
@@ -56,7 +57,7 @@ export type ControlServerInput = {
 /**
  * Listens. The process that holds the port is the only control plane of the cluster.
  *
- * @throws {CommandError} If the port is taken.
+ * @throws {PortTakenError}
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const { clock = createSystemClock() } = input
@@ -104,8 +105,9 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   try {
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {
+    await server.close()
     if (!isErrno(error, 'EADDRINUSE')) throw error
-    throw new CommandError(
+    throw new PortTakenError(
       `port ${input.port} of the control plane is in use by another program; ` +
         'move the cluster with --base-port, or --base-port 0 for any ports',
     )

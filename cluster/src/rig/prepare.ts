@@ -28,7 +28,12 @@ import { drawBasePort, portsFrom, urlOf } from './ports.ts'
 const DEFAULT_NODE_COUNT = 4
 
 /** Null: the value of the cluster in the directory, or the default for a new cluster. */
-export type PrepareInput = Shape & { readonly directory: DataDirectory; readonly clock: Clock }
+export type PrepareInput = Shape & {
+  readonly directory: DataDirectory
+  readonly clock: Clock
+  /** Whether ports are drawn again, as for a new cluster. Default false. */
+  readonly isRedrawn?: boolean
+}
 type Shape = Pick<ControlOptions, 'nodeCount' | 'ordering' | 'basePort' | 'overrides'>
 
 export type Prepared = Awaited<ReturnType<typeof prepareCluster>>
@@ -112,7 +117,8 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   const { nodeCount, ordering } = existing
   if ((input.nodeCount ?? nodeCount) !== nodeCount) refuse(`of ${nodeCount} nodes`, 'size')
   if ((input.ordering ?? ordering) !== ordering) refuse(`with --ordering ${ordering}`, 'ordering')
-  if (input.basePort === null || input.basePort === existing.basePort) return existing
+  const isAsStored = input.basePort === null || input.basePort === existing.basePort
+  if (isAsStored && input.isRedrawn !== true) return existing
   const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing) }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))
   return moved
