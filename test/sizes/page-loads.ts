@@ -18,7 +18,7 @@ import {
   signAddress,
   simEntry,
 } from '@quorumscan/testkit'
-import { canonicalJson, } from '@quorumscan/verifier'
+import { canonicalJson } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, nameQuery } from '@quorumscan/verifier/certified'
 import { build } from 'vite'
 import { ROOT } from '../support/root.ts'

@@ -184,7 +184,6 @@ async function createChecker(sources: Sources, given: MirroredNetwork | undefine
   const certificates = createCertificateChecks(network)
   return {
     isSettled,
-    // A Genesis is JSON by construction; its type only lacks the index signature.
     genesisBytes: utf8(canonicalJson(genesis)),
     /** The check of an answer to this request, which rejects one that proves nothing. */
     checkOf(mirrored: Mirrored) {

@@ -5,7 +5,7 @@ import { parseTime } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { canonicalJson, encodeAddressStatement, } from '@quorumscan/verifier'
+import { canonicalJson, encodeAddressStatement } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import { startNetwork } from './testing/network.ts'
 

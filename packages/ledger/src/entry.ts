@@ -62,7 +62,6 @@ export type UnsignedEntry = {
 export function prepareEntry(submission: Submission, keyPair: KeyPair): UnsignedEntry {
   if (submission.participant !== keyPair.publicKey)
     throw new RangeError('a submission is signed by its own participant')
-  // A submission is JSON by construction; its type only lacks the index signature.
   const body = utf8(canonicalJson(submission))
   if (decodeSubmission(body) === undefined) throw new RangeError('the submission is malformed')
   const byteLength = BODY_START + body.byteLength

@@ -8,7 +8,7 @@ import type {
   Offset,
   Update,
 } from '@quorumscan/model'
-import { canonicalJson, } from '@quorumscan/verifier'
+import { canonicalJson } from '@quorumscan/verifier'
 import { payloadText, u64 } from './contract-id.ts'
 
 /**

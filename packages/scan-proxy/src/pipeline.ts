@@ -38,7 +38,6 @@ type ProxyHandlers = Pick<
 >
 
 export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
-  // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesis = utf8(canonicalJson(deps.genesis))
   const handlerOf = createPipeline(deps)
   const reads = Object.entries(OPERATIONS).map(([id, operation]) => [

@@ -57,7 +57,6 @@ export function createNetworkHandlers(context: {
 }): NetworkHandlers {
   const { reads, genesis, certified, certifier, polls } = context
   const either = inEitherForm(certified)
-  // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis))
 
   /** Adds the one synchronizer, to which every contract is assigned. */

@@ -3,7 +3,7 @@ import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/bas
 import { ScanError } from '@quorumscan/errors'
 import { interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { canonicalJson, type Genesis, } from '@quorumscan/verifier'
+import { canonicalJson, type Genesis } from '@quorumscan/verifier'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
