@@ -1,4 +1,5 @@
 /** What the newest entries did, by which a synchronizer charges for those that the state refused (D-95). */
+import { held } from '@quorumscan/base'
 import type { AppliedEntry, Ledger } from '@quorumscan/ledger'
 import type { EntryResult } from '@quorumscan/model'
 
@@ -6,7 +7,10 @@ import type { EntryResult } from '@quorumscan/model'
 const REMEMBERED_MAX = 4_096
 
 export function createAppliedOutcomes(ledger: Pick<Ledger, 'onApplied'>) {
-  const refusalByHash = new Map<string, string | null>()
+  const refusalByHash = held(
+    { owner: 'scan', name: 'outcomes of entries', kind: 'cache', bound: REMEMBERED_MAX },
+    new Map<string, string | null>(),
+  )
   ledger.onApplied(({ entryHash, result }: AppliedEntry) => {
     // Of the same bytes in the log again, the first counts.
     if (result.kind === 'checkpoint' || refusalByHash.has(entryHash)) return

@@ -13,7 +13,7 @@
  * Keys cost nothing, so an anonymous client pays by its address. The budget of all anonymous clients is divided among the
  * addresses that use it. Many addresses make each share small, but none can use up another's share, nor a peer's budget.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
 import { createRateBudget } from '@quorumscan/server'
 
@@ -101,13 +101,16 @@ function createSharedRateBudget(options: {
   const spanMs = burstSeconds * SECOND_MS
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
-  let clients = new Set<string>()
+  const clients = held(
+    { owner: 'synchronizer', name: 'clients of a second', kind: 'state', bound: SHARES_MAX },
+    new Set<string>(),
+  )
   /** Counts a client that asks, served or not. */
   const recordUse = (client: string): void => {
     const elapsedMs = clock.monotonicMs() - spanBeganMs
     if (elapsedMs >= spanMs) {
       countBefore = elapsedMs < 2 * spanMs ? clients.size : 0
-      clients = new Set()
+      clients.clear()
       spanBeganMs += elapsedMs
     }
     if (clients.size < SHARES_MAX) clients.add(client)

@@ -1,5 +1,5 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
-import { type Clock, singleFlight } from '@quorumscan/base'
+import { type Clock, held, singleFlight } from '@quorumscan/base'
 import { type Decided, isDecided, type NodeReply, type Outcome } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Metrics } from '@quorumscan/runtime'
@@ -69,7 +69,10 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
     known: OUTCOME_KINDS.map((kind) => ['lookup', kind]),
   })
   // One number per kind of outcome: a batch has up to 256 of them.
-  const lookupCounts = new Map(OUTCOME_KINDS.map((kind) => [kind, 0]))
+  const lookupCounts = held(
+    { owner: 'validator', name: 'outcomes of lookups', kind: 'state', bound: OUTCOME_KINDS.length },
+    new Map(OUTCOME_KINDS.map((kind) => [kind, 0])),
+  )
   metrics.sampled('counter', {
     name: 'lookups_total',
     help: 'Lookups by outcome; those of a batch each count.',

@@ -1,5 +1,5 @@
 /** The readers of the scan proxy: votes of the nodes, or one node's proof; and the read floor of both. */
-import { openAll, sha256 } from '@quorumscan/base'
+import { held, openAll, sha256 } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import type { Follower } from '@quorumscan/follower'
 import { parseNodeUrl } from '@quorumscan/reader'
@@ -108,7 +108,15 @@ export function createPrivateNodes(options: {
   const { nodes, nodeCount, needed, allowPrivateAddresses } = options
   const isPrivate = ({ url }: Node) =>
     !allowPrivateAddresses && parseNodeUrl(url, false) === undefined
-  const urlByName = new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url]))
+  const urlByName = held(
+    {
+      owner: 'validator',
+      name: 'nodes with private addresses',
+      kind: 'state',
+      bound: 'one of each node',
+    },
+    new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url])),
+  )
   return {
     /** Notes a node that has signed a private address, or a name that resolves to one. */
     note: ({ name, url }: Node) => void urlByName.set(name, url),

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { held } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import { z } from 'zod'
@@ -64,7 +65,15 @@ async function answer(handlers: AgentHandlers, message: IncomingMessage, respons
  * @param onMalformed - Called for the first malformed reply of a process, and again after a valid one.
  */
 export function createAgentClient(onMalformed: (owner: string, sentence: string) => void) {
-  const malformedNames = new Set<string>()
+  const malformedNames = held(
+    {
+      owner: 'cluster',
+      name: 'processes with malformed reports',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Set<string>(),
+  )
   /**
    * The reply of the agent of a service.
    *

@@ -15,7 +15,7 @@
  * A fault can also end by other means: a restart ends a kill. `refresh` drops such faults, and `restore` takes over those of
  * an earlier control plane. Calls go one way: from the cluster to this runner, to the effects, to the services.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
@@ -63,9 +63,25 @@ export class FaultRunner implements ServiceHooks {
   readonly #services: ServiceRunner
   readonly #effectOf: typeof effectOf
   /** The faults by their ids, each with the timer that heals it. */
-  readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
+  readonly #faults = held(
+    {
+      owner: 'cluster',
+      name: 'faults in force',
+      kind: 'state',
+      bound: 'one of each kind and target',
+    },
+    new Map<string, { readonly fault: Fault; readonly timer: AbortController }>(),
+  )
   /** Services whose process has not received its faults yet. */
-  readonly #pending = new Set<string>()
+  readonly #pending = held(
+    {
+      owner: 'cluster',
+      name: 'faults that begin',
+      kind: 'work',
+      bound: 'one of each kind and target',
+    },
+    new Set<string>(),
+  )
   readonly askAgent: ReturnType<typeof createAgentClient>
   #count = 0
 

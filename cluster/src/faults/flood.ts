@@ -3,7 +3,7 @@
  * its budget. The node is honest, and must still answer others.
  */
 import { connect, type Socket } from 'node:net'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, held } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import { STRANGE_ADDRESSES } from './strangers.ts'
 
@@ -16,7 +16,10 @@ const REQUESTS_PER_CONNECTION = 200
 const ADDRESSES = 8
 
 /** Running floods by the address of the node. */
-const running = new Map<string, { readonly stop: () => void }>()
+const running = held(
+  { owner: 'cluster', name: 'floods', kind: 'work', bound: 'one of each target' },
+  new Map<string, { readonly stop: () => void }>(),
+)
 
 /** Replaces an earlier flood of the node. @param url - `http://host:port`. */
 export function startFlood(url: string, requestsPerSecond: number): void {

@@ -21,6 +21,7 @@ export {
   redisCache,
 } from './find-redis.mjs'
 export { HEARTBEAT_VARIABLE, startHeartbeat } from './heartbeat.ts'
+export { bytesOfCache, type Held, type HeldSize, held, heldSizes, membersOf } from './held.ts'
 export * from './keys.ts'
 export { median } from './median.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'

@@ -2,6 +2,7 @@
  * Divides pools among those who use them, so that none can occupy one: `createShares` bounds what each owner holds,
  * `createTurns` decides whose request is next. Each pool has a row in the table "Pools" of docs/architecture.md.
  */
+import { held } from './held.ts'
 
 /** Amounts of a pool, each in its unit: a pool whose parts have sizes has bytes, too. */
 type Amounts<Unit extends string> = Readonly<Record<Unit, number>>
@@ -24,21 +25,30 @@ export function createShares<Unit extends string>(
   { shareOfFree = SHARE_OF_FREE } = {},
 ) {
   const units = Object.keys(limits) as Unit[]
-  const heldByOwner = new Map<string, Record<Unit, number>>()
+  const heldByOwner = held(
+    { owner: 'base', name: `owners of ${pool}`, kind: 'work', bound: 'one of each part' },
+    new Map<string, Record<Unit, number>>(),
+  )
   const none = recordOf(units)
-  const held = recordOf(units)
+  const total = recordOf(units)
+  for (const unit of units) {
+    const limit: number | (() => number) = limits[unit]
+    const bound = typeof limit === 'number' ? limit : 'changes with the load'
+    const name = units.length === 1 ? pool : `${pool}, ${unit}`
+    held({ owner: 'pool', name, kind: 'work', bound }, total, amountIn(unit))
+  }
   const change = (owner: string, amounts: Amounts<Unit>, sign: 1 | -1): void => {
     const own = heldByOwner.get(owner) ?? recordOf(units)
     for (const unit of units) {
       own[unit] += sign * amounts[unit]
-      held[unit] += sign * amounts[unit]
+      total[unit] += sign * amounts[unit]
     }
     if (units.every((unit) => own[unit] === 0)) heldByOwner.delete(owner)
     else heldByOwner.set(owner, own)
   }
   const shareOf = (unit: Unit): number => {
     const limit: number | (() => number) = limits[unit]
-    return shareOfFree * ((typeof limit === 'number' ? limit : limit()) - held[unit])
+    return shareOfFree * ((typeof limit === 'number' ? limit : limit()) - total[unit])
   }
   /** Takes a part whether there is room or not: what exists already stays. Returns a function that gives it back, once. */
   const hold = (owner: string, amounts: Amounts<Unit>): (() => void) => {
@@ -71,12 +81,24 @@ export function createShares<Unit extends string>(
     },
     heldBy: (owner: string, unit: Unit): number => (heldByOwner.get(owner) ?? none)[unit],
     /** What all owners hold, in this unit. */
-    heldIn: (unit: Unit): number => held[unit],
+    heldIn: (unit: Unit): number => total[unit],
   }
+}
+
+/** As `sizeOf` of `held`. */
+function amountIn<Unit extends string>(unit: Unit): (amounts: Amounts<Unit>) => number {
+  return (amounts) => amounts[unit]
 }
 
 function recordOf<Unit extends string>(units: readonly Unit[]): Record<Unit, number> {
   return Object.fromEntries(units.map((unit) => [unit, 0])) as Record<Unit, number>
+}
+
+/** As `sizeOf` of `held`. */
+function countItems(itemsByOwner: ReadonlyMap<string, readonly unknown[]>): number {
+  let count = 0
+  for (const items of itemsByOwner.values()) count += items.length
+  return count
 }
 
 export type Turns<Item> = ReturnType<typeof createTurns<Item>>
@@ -89,7 +111,11 @@ export type Turns<Item> = ReturnType<typeof createTurns<Item>>
  */
 export function createTurns<Item>(pool: string) {
   /** In the order of turns: the first is next. */
-  const itemsByOwner = new Map<string, Item[]>()
+  const itemsByOwner = held(
+    { owner: 'pool', name: `${pool} that wait their turn`, kind: 'work', bound: 'the pool' },
+    new Map<string, Item[]>(),
+    countItems,
+  )
   let size = 0
   return {
     pool,

@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import { afterDelay, type Clock } from '@quorumscan/base'
+import { afterDelay, type Clock, held } from '@quorumscan/base'
 import { ConnectionLimiter } from '@quorumscan/server'
 
 /**
@@ -42,7 +42,15 @@ export async function acceptForEngine(options: {
   const { address, join = joinSockets, clock } = options
   const pending = new ConnectionLimiter(PENDING)
   /** The clients, each with its connection to the engine. */
-  const clients = new Map<Socket, Socket>()
+  const clients = held(
+    {
+      owner: 'cometbft',
+      name: 'connections of other engines',
+      kind: 'state',
+      bound: 'those that the engine accepts',
+    },
+    new Map<Socket, Socket>(),
+  )
   let enginePort: number | null = null
 
   const accept = (client: Socket) => {

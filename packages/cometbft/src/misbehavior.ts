@@ -3,7 +3,7 @@
  * reports it, and are read later, as the engine cannot answer while it repeats its blocks.
  */
 import { existsSync } from 'node:fs'
-import { readParsed, toHex } from '@quorumscan/base'
+import { held, readParsed, toHex } from '@quorumscan/base'
 import { writeFileAtomic } from '@quorumscan/runtime'
 import {
   type CometbftOrdering,
@@ -35,9 +35,25 @@ export async function createMisbehavior(options: {
     ? await readParsed(file, JSON.parse)
     : { heights: [], evidence: [] }
   const log = createEvidenceLog(stored.evidence)
-  const heights = new Set(stored.heights)
+  const heights = held(
+    {
+      owner: 'cometbft',
+      name: 'blocks with evidence',
+      kind: 'state',
+      bound: 'those that the engine has',
+    },
+    new Set(stored.heights),
+  )
   /** Blocks with evidence that could not be verified. They stay noted for the software of the next start. */
-  const unverified = new Set<number>()
+  const unverified = held(
+    {
+      owner: 'cometbft',
+      name: 'blocks with unverified evidence',
+      kind: 'state',
+      bound: 'those that the engine has',
+    },
+    new Set<number>(),
+  )
   const save = () =>
     writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 

@@ -3,7 +3,14 @@
  * answers whether it keeps the bytes. An entry is accepted when it is ordered.
  */
 import { once } from 'node:events'
-import { type Clock, createShares, sha256Hex, withResolvers } from '@quorumscan/base'
+import {
+  type Clock,
+  createShares,
+  held,
+  membersOf,
+  sha256Hex,
+  withResolvers,
+} from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
@@ -33,7 +40,11 @@ type SubmissionOptions = {
 
 export function createSubmission(options: SubmissionOptions) {
   const { isOrdered, clock } = options
-  const waitingByHash = new Map<string, Set<() => void>>()
+  const waitingByHash = held(
+    { owner: 'cometbft', name: 'entries that wait for a block', kind: 'work', bound: WAITING_MAX },
+    new Map<string, Set<() => void>>(),
+    membersOf,
+  )
   const shares = createShares('entries that wait for a block', {
     entries: WAITING_MAX,
     bytes: WAITING_BYTES_MAX,
@@ -97,7 +108,10 @@ type Queued = {
  * the engine has the entry, from this or another member, or with the reason why that is not known.
  */
 function createBundleSender({ rpc, bundle: makeBundle, clock }: SubmissionOptions) {
-  const queuedByHash = new Map<string, Queued>()
+  const queuedByHash = held(
+    { owner: 'cometbft', name: 'entries of the next bundles', kind: 'work', bound: WAITING_MAX },
+    new Map<string, Queued>(),
+  )
   let isSending = false
 
   const sendAll = async (): Promise<void> => {

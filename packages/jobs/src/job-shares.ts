@@ -2,7 +2,7 @@
  * The owners of queued jobs: the parties whose contracts are due. They share each queue, and the first job of a party goes
  * before the second one of another. So many contracts of one party that are due at once do not delay those of others.
  */
-import { type Clock, createShares, type Shares } from '@quorumscan/base'
+import { type Clock, createShares, held, type Shares } from '@quorumscan/base'
 import type { Contract, ContractId, PartyId } from '@quorumscan/model'
 import { jobId } from './failures.ts'
 
@@ -16,9 +16,15 @@ type QueuedJob = { readonly job: string; readonly contractId: ContractId }
 export type JobShares = ReturnType<typeof createJobShares>
 
 export function createJobShares(clock: Pick<Clock, 'monotonicMs'>) {
-  const sharesByJob = new Map<string, Shares<'jobs'>>()
+  const sharesByJob = held(
+    { owner: 'jobs', name: 'kinds of jobs', kind: 'state', bound: 'one of each kind' },
+    new Map<string, Shares<'jobs'>>(),
+  )
   /** Of the jobs that this process has queued; the longest unseen one first. */
-  const queuedById = new Map<string, { readonly release: () => void; readonly seenMs: number }>()
+  const queuedById = held(
+    { owner: 'jobs', name: 'queued jobs', kind: 'state', bound: 'QUEUED_MAX of each kind' },
+    new Map<string, { readonly release: () => void; readonly seenMs: number }>(),
+  )
   const sharesOf = (job: string): Shares<'jobs'> => {
     const shares = sharesByJob.get(job) ?? createShares('jobs in a queue', { jobs: SHARED_MAX })
     sharesByJob.set(job, shares)

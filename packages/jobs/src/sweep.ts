@@ -2,7 +2,7 @@
  * Queues a job for each item that is due on the ledger (Rule 7). Events queue new items at once. The periodic sweep
  * queues every item that no event announced. Adding a job twice changes nothing, so the sweep stores no state.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
@@ -56,7 +56,10 @@ export function createSweep(options: {
   /** Due items of events, until `flush` adds them. */
   let waiting: DueItem[] = []
   /** The item at which the last sweep of a job ended. */
-  const cursors = new Map<string, DueItem>()
+  const cursors = held(
+    { owner: 'jobs', name: 'cursors of sweeps', kind: 'state', bound: 'one of each kind' },
+    new Map<string, DueItem>(),
+  )
 
   /** Those whose owners have room, as many as the queue takes, each with its place among the jobs of its owner. */
   const placesOf = async (job: string, ids: readonly ContractId[], room: number) => {

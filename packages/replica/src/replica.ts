@@ -6,7 +6,7 @@
  * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
  * after Redis lost its last seconds, and does not report those of another process. A sweep must find the rest.
  */
-import { anySignal, assert, type Clock } from '@quorumscan/base'
+import { anySignal, assert, type Clock, held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Head, Ordering, Snapshots } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
@@ -103,8 +103,24 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
   const { redis, layout } = store
   const onProblem = (error: Error) => options.onProblem?.(error)
   const closing = new AbortController()
-  const listeners = new Set<(entry: AppliedEntry) => void>()
-  const historyListeners = new Set<(step: HistoryStep) => void>()
+  const listeners = held(
+    {
+      owner: 'replica',
+      name: 'listeners of entries',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(entry: AppliedEntry) => void>(),
+  )
+  const historyListeners = held(
+    {
+      owner: 'replica',
+      name: 'listeners of the history',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(step: HistoryStep) => void>(),
+  )
   let headState = stored
   let writing: Offset = 0
   let haltReason: ScanError | null = null

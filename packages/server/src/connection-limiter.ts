@@ -2,6 +2,7 @@
  * Limits of connections, WebSockets and long polls: of one client, of one network, and in all. At a limit, the
  * longest idle occupant of the largest client is evicted, so that no client keeps others out by having come first.
  */
+import { held } from '@quorumscan/base'
 import { keysOf, PROXIES } from './client.ts'
 
 export type ConnectionLimits = {
@@ -42,11 +43,21 @@ const OF_PROXIES = { client: PROXIES, network: PROXIES }
 
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
-  readonly #clients = new Map<string, ClientSlots>()
+  readonly #clients = held(
+    { owner: 'server', name: 'clients with slots', kind: 'work', bound: 'the pools of slots' },
+    new Map<string, ClientSlots>(),
+  )
   #count = 0
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
+    const { pool: name, max: bound } = limits
+    held({ owner: 'pool', name, kind: 'work', bound }, this)
+  }
+
+  /** The number of slots that are taken. */
+  get size(): number {
+    return this.#count
   }
 
   /**

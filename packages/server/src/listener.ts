@@ -19,7 +19,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as SecureServer, type TLSSocket } from 'node:tls'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { repeat, type TlsCertificate } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import type { ClientAddresses } from './client-address.ts'
@@ -51,6 +51,27 @@ const RESUMED_MS_MAX = 100
 const UNREAD_BYTES_MIN = 16 * 1024
 /** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
+
+const SOCKET_STATES = [
+  'idle',
+  'in a request',
+  'upgraded',
+  'refused for a while',
+  'closing',
+] as const
+type SocketState = (typeof SOCKET_STATES)[number]
+
+/** As `sizeOf` of `held`. */
+const countIn = Object.fromEntries(
+  SOCKET_STATES.map((state) => [
+    state,
+    (open: ReadonlySet<Connection>) => {
+      let count = 0
+      for (const one of open) if (one.state() === state) count += 1
+      return count
+    },
+  ]),
+) as Record<SocketState, (open: ReadonlySet<Connection>) => number>
 
 const connectionOf = new WeakMap<Socket, Connection>()
 
@@ -108,7 +129,16 @@ export function createListener(
   })
   const { park } = options
   const nextBackOff = createBackOff(clock)
-  const open = new Set<Connection>()
+  const open = held(
+    { owner: 'server', name: 'sockets', kind: 'work', bound: limits.connectionsMax },
+    new Set<Connection>(),
+  )
+  for (const state of SOCKET_STATES)
+    held(
+      { owner: 'server', name: `sockets, ${state}`, kind: 'work', bound: limits.connectionsMax },
+      open,
+      countIn[state],
+    )
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.requestMsMax,
@@ -203,7 +233,15 @@ function ignoreError(): void {}
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
 function followHandshakes(server: SecureServer) {
-  const connectionByAddressPair = new Map<string, Connection>()
+  const connectionByAddressPair = held(
+    {
+      owner: 'server',
+      name: 'TLS handshakes and connections',
+      kind: 'work',
+      bound: 'the pool of connections',
+    },
+    new Map<string, Connection>(),
+  )
   server.on('secureConnection', (socket: TLSSocket) => {
     const connection = connectionByAddressPair.get(addressPairOf(socket))
     if (connection === undefined) return socket.destroy()
@@ -382,6 +420,13 @@ class Connection implements Occupant {
     const isRecent =
       unread !== null && this.#shared.clock.monotonicMs() - unread.resumedMs < RESUMED_MS_MAX
     return isRecent ? unread.sinceMs : null
+  }
+
+  state(): SocketState {
+    if (this.#socket.writableEnded) return 'closing'
+    if (this.#isUpgraded) return 'upgraded'
+    if (this.#response !== null) return 'in a request'
+    return this.#isBackingOff ? 'refused for a while' : 'idle'
   }
 
   /** Whether closing it loses no work: it has no request, or the client does not send or read its part. */

@@ -6,7 +6,7 @@
  * the client waits for the rest. So a request that costs more than a bucket holds can be served, and the debt is at
  * most the cost of the most expensive request. Work whose size is not known before is taken after it was done.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { LRUCache } from 'lru-cache'
 
@@ -39,10 +39,13 @@ export function createRateBudget(options: {
 }): RateBudget {
   const { unitsPerSecond: rate, burstSeconds = 1, clock, bucketsMax = BUCKETS_MAX } = options
   const rateOf = typeof rate === 'number' ? () => rate : rate
-  const buckets = new LRUCache<string, { balance: number; atMs: number }>({
-    maxSize: bucketsMax,
-    sizeCalculation: () => 1,
-  })
+  const buckets = held(
+    { owner: 'server', name: 'clients with rate budgets', kind: 'cache', bound: bucketsMax },
+    new LRUCache<string, { balance: number; atMs: number }>({
+      maxSize: bucketsMax,
+      sizeCalculation: () => 1,
+    }),
+  )
 
   const debit = (client: string, units: number, unitsMin: number) => {
     const unitsPerSecond = rateOf()

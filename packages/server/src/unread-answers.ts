@@ -2,6 +2,7 @@
  * Bounds the bytes of answers and WebSockets that clients have not read yet, of one client and in all. At a bound, the connection of the
  * client whose answer waits longest is closed; of all clients, that of the one with most bytes.
  */
+import { held } from '@quorumscan/base'
 import { keysOf, PROXIES } from './client.ts'
 
 export type UnreadLimits = {
@@ -16,11 +17,26 @@ type Unread = { readonly bytes: number; readonly evict: () => void }
 export class UnreadAnswers {
   readonly #limits: UnreadLimits
   /** The answers of each client, the longest waiting first. */
-  readonly #clients = new Map<string, Set<Unread>>()
+  readonly #clients = held(
+    {
+      owner: 'server',
+      name: 'clients that do not read',
+      kind: 'work',
+      bound: 'the pool of connections',
+    },
+    new Map<string, Set<Unread>>(),
+  )
   #bytes = 0
 
   constructor(limits: UnreadLimits) {
     this.#limits = limits
+    const { pool: name, max: bound } = limits
+    held({ owner: 'pool', name, kind: 'work', bound }, this)
+  }
+
+  /** The bytes that wait. */
+  get size(): number {
+    return this.#bytes
   }
 
   /**

@@ -6,7 +6,7 @@
  * have reached a `notBefore`, a checkpoint is asked for. The entry is submitted when record time has reached it: it
  * is never early, whatever any clock shows.
  */
-import { anySignal, backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
+import { anySignal, backoffMs, type Clock, held, type Random, withTimeout } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -62,7 +62,15 @@ export function createInFlight(deps: {
     isStarted: boolean
     isDenied: boolean
   }
-  const items = new Map<string, Item>()
+  const items = held(
+    {
+      owner: 'submit',
+      name: 'submissions in flight',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Item>(),
+  )
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 

@@ -3,6 +3,7 @@
  * what is wrong with a service, and what to do next.
  */
 
+import { held } from '@quorumscan/base'
 import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
 import { fetchHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
 import { readRedisFailure } from './redis-log.ts'
@@ -47,7 +48,10 @@ export function createServiceHealth(options: {
   readonly isCluster: boolean
 }) {
   const { supervisor, exits, isCluster } = options
-  const reportByName = new Map<string, { health: Health | null; wasUp: boolean }>()
+  const reportByName = held(
+    { owner: 'supervisor', name: 'health reports', kind: 'state', bound: 'one of each service' },
+    new Map<string, { health: Health | null; wasUp: boolean }>(),
+  )
 
   const redisStateOf = ({ isExternal, redis }: Service) =>
     isExternal === true ? 'running' : supervisor.state(redis.id)

@@ -4,7 +4,7 @@
  * acts on services by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
-import { waitFor } from '@quorumscan/base'
+import { held, waitFor } from '@quorumscan/base'
 import {
   CommandError,
   keepRunning,
@@ -75,7 +75,15 @@ export class ServiceRunner {
   readonly #options: ServiceRunnerOptions
   readonly #restarts: ProcessRestarts
   readonly #stopping = new AbortController()
-  readonly #lastWorkByName = new Map<string, Promise<unknown>>()
+  readonly #lastWorkByName = held(
+    {
+      owner: 'supervisor',
+      name: 'services with work',
+      kind: 'state',
+      bound: 'one of each service',
+    },
+    new Map<string, Promise<unknown>>(),
+  )
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options

@@ -22,6 +22,7 @@ import {
   afterDelay,
   type Clock,
   HEARTBEAT_VARIABLE,
+  held,
   waitFor,
   withTimeout,
   writeLossily,
@@ -107,8 +108,24 @@ export type SupervisorOptions = ProcessRecord & {
 /** The processes of one data directory, by their ids. One supervisor at a time. */
 export class Supervisor {
   readonly #options: SupervisorOptions
-  readonly #runningById = new Map<string, Running>()
-  readonly #errorsById = new Map<string, LastLine>()
+  readonly #runningById = held(
+    {
+      owner: 'supervisor',
+      name: 'child processes',
+      kind: 'state',
+      bound: 'one of each service and Redis',
+    },
+    new Map<string, Running>(),
+  )
+  readonly #errorsById = held(
+    {
+      owner: 'supervisor',
+      name: 'last lines of processes',
+      kind: 'state',
+      bound: 'one of each service and Redis',
+    },
+    new Map<string, LastLine>(),
+  )
   #isRecorded = true
 
   constructor(options: SupervisorOptions) {

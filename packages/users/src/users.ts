@@ -3,6 +3,7 @@
  * registration gives back: a record remembers that a party or a right to act was withdrawn, and a deleted user leaves a
  * tombstone. Both last until the user has a primary party, or an administrator makes it again.
  */
+import { held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Right, User, UserId } from '@quorumscan/model'
 import { estimateBytes } from '@quorumscan/redis'
@@ -29,7 +30,15 @@ export type Users = ReturnType<typeof createUsers>
 
 /** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createUsers({ redis, write }: StoreConnection) {
-  const listeners = new Set<(id: UserId) => void>()
+  const listeners = held(
+    {
+      owner: 'users',
+      name: 'listeners of users',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(id: UserId) => void>(),
+  )
   const keys = [KEYS.records, KEYS.ids, KEYS.deleted] as const
   const report = (id: UserId) => {
     for (const listener of listeners) listener(id)

@@ -2,7 +2,7 @@
  * Submissions in flight. Each is stored before it is acknowledged, one for each change, and is sent until its outcome is
  * known: it is in the log, or its `notAfter` has passed. So a 200 is never lost, even if the process is killed (Rule 3).
  */
-import { anySignal, type Clock, withResolvers } from '@quorumscan/base'
+import { anySignal, type Clock, held, withResolvers } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import {
@@ -70,10 +70,26 @@ export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps
   readonly #participant: string
   readonly #inFlight: InFlight
-  readonly #items = new Map<string, Item>()
+  readonly #items = held(
+    {
+      owner: 'ledger-api',
+      name: 'submissions without an outcome',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Item>(),
+  )
   readonly #room = createPendingRoom()
   /** Writes to the store in progress, by entry hash. */
-  readonly #ending = new Map<string, Promise<void>>()
+  readonly #ending = held(
+    {
+      owner: 'ledger-api',
+      name: 'outcomes that are written',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Promise<void>>(),
+  )
   readonly #closing = new AbortController()
   readonly #stopListening: () => void
   #settled: Offset

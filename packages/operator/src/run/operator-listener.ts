@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type Clock, singleFlight } from '@quorumscan/base'
+import { type Clock, held, singleFlight } from '@quorumscan/base'
 import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
 import { answerClientError, createLocalListener, securityHeaders } from '@quorumscan/server'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
@@ -69,7 +69,15 @@ export async function openOperatorListener(options: {
 }): Promise<AsyncDisposable> {
   const { name, address, services, processes, socketOf, makeConsole = null } = options
   const metrics = createMetrics(options)
-  const textOf = new Map<string, string>()
+  const textOf = held(
+    {
+      owner: 'operator',
+      name: 'metrics of processes',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Map<string, string>(),
+  )
   const redisIds = services.flatMap(({ redis, isExternal }) => (isExternal ? [] : [redis.id]))
   metrics.sampled('gauge', {
     name: 'process_up',

@@ -1,5 +1,5 @@
 /** What `run` prints: one JSON object a line, with ISO times, also for what Redis and a crash write as text. */
-import { EnvError } from '@quorumscan/base'
+import { EnvError, held } from '@quorumscan/base'
 import { CommandError, createLogger, type Logger, messageOf } from '@quorumscan/runtime'
 
 /** `pid:role date mark text` of Redis and Valkey. Its time has no zone: the line gets that of its arrival. */
@@ -26,7 +26,15 @@ export function createRunLog(options: {
   const { level, write } = options
   const stream = { write }
   const own = createLogger({ name: `${options.name}.run`, level: 'info', stream })
-  const byProcess = new Map<string, Logger>()
+  const byProcess = held(
+    {
+      owner: 'operator',
+      name: 'loggers of processes',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Map<string, Logger>(),
+  )
   const loggerOf = (id: string): Logger => {
     const logger = byProcess.get(id) ?? createLogger({ name: id, level, stream })
     byProcess.set(id, logger)

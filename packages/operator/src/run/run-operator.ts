@@ -1,5 +1,5 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll, requestReload, withResolvers } from '@quorumscan/base'
+import { CONFIGURATION_EXIT, held, openAll, requestReload, withResolvers } from '@quorumscan/base'
 import { CommandError, openLiveFile, UsageError } from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
 import { ROLE_OF } from '../ceremony/member.ts'
@@ -67,7 +67,15 @@ export async function runOperator(
     const node = services.find(({ kind }) => kind === 'scan')
     const nodeUrl = node?.app.env['QS_PUBLIC_URL']
     if (isMemberOrdered) makeNodeTokens(directory, name, nodeUrl ? [{ name, url: nodeUrl }] : [])
-    const wereReady = new Set<string>()
+    const wereReady = held(
+      {
+        owner: 'operator',
+        name: 'services that were ready',
+        kind: 'state',
+        bound: 'one of each service',
+      },
+      new Set<string>(),
+    )
     const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller may no longer wait for it.
     const runner = new ServiceRunner({

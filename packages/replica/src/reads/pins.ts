@@ -1,5 +1,5 @@
 /** Decides which offsets can be read, and waits for one that is close ahead (D-10). */
-import { anySignal, type Clock } from '@quorumscan/base'
+import { anySignal, type Clock, held } from '@quorumscan/base'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import type { HeadState } from '../ingest/store.ts'
@@ -15,7 +15,15 @@ const PIN_AHEAD_MAX = 1_000
 export type Pinned = HistoryPoint
 
 export function createPins(headStateOf: () => HeadState, clock: Clock) {
-  const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
+  const waiters = held(
+    {
+      owner: 'replica',
+      name: 'reads that wait for an offset',
+      kind: 'work',
+      bound: 'requests that wait for news',
+    },
+    new Set<{ readonly offset: Offset; readonly wake: () => void }>(),
+  )
   const headOffset = () => headStateOf().head.offset
 
   /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */

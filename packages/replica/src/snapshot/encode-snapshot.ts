@@ -4,7 +4,7 @@
  * this process may delay other requests.
  */
 
-import { ByteWriter, toHex } from '@quorumscan/base'
+import { ByteWriter, held, toHex } from '@quorumscan/base'
 import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
 import type { Offset, PartyId } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
@@ -207,10 +207,42 @@ const REMEMBERED_MAX = 200_000
 
 /** Records the changes after the offset of a snapshot while its records are made. */
 export function createChangeRecorder(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
-  const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
-  const replaced = new Map<string, ChangeRecord>()
-  const seen = new Set<string>()
-  const allocated = new Set<PartyId>()
+  const archivedByBucket = held(
+    {
+      owner: 'replica',
+      name: 'changed parts of contracts during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Map<string, Map<string, Uint8Array>>(),
+  )
+  const replaced = held(
+    {
+      owner: 'replica',
+      name: 'replaced records during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Map<string, ChangeRecord>(),
+  )
+  const seen = held(
+    {
+      owner: 'replica',
+      name: 'seen entries during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Set<string>(),
+  )
+  const allocated = held(
+    {
+      owner: 'replica',
+      name: 'new parties during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Set<PartyId>(),
+  )
   let remembered = 0
 
   return {
