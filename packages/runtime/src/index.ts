@@ -10,7 +10,7 @@ export { openLiveFile } from './live-file.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { measureFailuresTolerated, measureRedis } from './measurements.ts'
 export { createMetrics, type Metrics, type Sample } from './metrics.ts'
-export { didYouMean } from './nearest.ts'
+export { didYouMean, nearestOf } from './nearest.ts'
 export * from './own-certificates.ts'
 export {
   endpointsOf,

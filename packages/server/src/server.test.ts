@@ -209,8 +209,28 @@ describe('parameters, queries and headers', () => {
     expect(known.json()).toEqual({ seen: { quorum: 'all' } })
   })
 
+  it.each([
+    ['x-read-at-ofset', ': did you mean x-read-at-offset?'],
+    ['x-raed-at-offset', ': did you mean x-read-at-offset?'],
+    ['x-read-offset', ''],
+  ])('a header %s, which is nearly a declared one, is refused', async (name, hint) => {
+    const reply = await serve().inject({
+      url: '/v0/items/a?page_size=1',
+      headers: { [name]: '7' },
+    })
+    const details = { path: `headers.${name}`, rule: `is unknown${hint}` }
+    expect(reply.statusCode).toBe(400)
+    expect(reply.json()).toMatchObject({ code: 'INVALID_ARGUMENT', details })
+  })
+
   it('an unknown header has no effect', async () => {
-    const headers = { authorization: 'Bearer Bearer x', cookie: ';;=', 'content-type': 'nonsense' }
+    const headers = {
+      authorization: 'Bearer Bearer x',
+      cookie: ';;=',
+      'content-type': 'nonsense',
+      'x-forwarded-host': 'a.example',
+      'x-ready': '1',
+    }
     const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
     expect(reply.statusCode).toBe(200)
   })

@@ -9,6 +9,7 @@ import { codeByPattern, patternSentence, type RouteDef, validatorOf } from '@quo
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { readInteger } from '@quorumscan/model'
+import { didYouMean, nearestOf } from '@quorumscan/runtime'
 import type { TObject, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 
@@ -38,8 +39,36 @@ export function requestChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   return {
     params: textPart(route.params, 'params'),
     query: textPart(route.query, 'query'),
-    headers: textPart(route.headers, 'headers'),
+    headers: withoutMisspelt(route.headers, textPart(route.headers, 'headers')),
     body: (value) => (value === undefined && bodyOptional ? undefined : checkBody(value)),
+  }
+}
+
+/** Headers of this service, which a caller may misspell; other headers have no effect. */
+const OWN_HEADER = /^x-/
+/** `x-quorum` and `x-min` of `x-min-offset`: what begins so is one of ours. */
+const FAMILY = /^x-[a-z]+/
+
+/**
+ * Refuses headers that are nearly the name of a declared one: a misspelt `x-quorum` would have the effect of `weak`.
+ *
+ * @param schema - Of the declared headers.
+ */
+function withoutMisspelt(schema: TObject | undefined, check: Check): Check {
+  const names = Object.keys(schema?.properties ?? {}).filter((name) => OWN_HEADER.test(name))
+  if (names.length === 0) return check
+  const families = names.map((name) => FAMILY.exec(name)?.[0])
+  const isMisspelt = (name: string) =>
+    OWN_HEADER.test(name) &&
+    !names.includes(name) &&
+    (families.includes(FAMILY.exec(name)?.[0]) || nearestOf(name, names) !== undefined)
+  return (input) => {
+    const name = Object.keys(input as object).find(isMisspelt)
+    if (name === undefined) return check(input)
+    const rule = `is unknown${didYouMean(name, names)}`
+    throw new ScanError('INVALID_ARGUMENT', `headers.${name} ${rule}`, {
+      details: { path: `headers.${name}`, rule },
+    })
   }
 }
 
