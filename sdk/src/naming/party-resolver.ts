@@ -135,17 +135,22 @@ function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
     basis: 'votes',
     accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
     async resolve(name, read) {
-      const outcome = decided(await names.lookup(complete(name), read))
+      const outcome = decided(await names.lookup(complete(name), boundsOf(read)))
       return { basis: outcome.basis, found: outcome.value && toAnswer(outcome.value) }
     },
     async reverse(party, read) {
-      const entry = await names.reverse(party, read)
+      const entry = await names.reverse(party, boundsOf(read))
       // Only outcomes have a basis.
       if (entry === null) return []
-      const { value, basis } = decided(await names.lookup(entry.name, read))
+      const { value, basis } = decided(await names.lookup(entry.name, boundsOf(read)))
       return value?.party === party ? [{ ...toAnswer(value), basis }] : []
     },
   }
+}
+
+/** What a read takes of the call to a resolver. */
+function boundsOf({ timeoutMs, signal }: ResolverRead) {
+  return { timeoutMs, signal }
 }
 
 /** @throws {QuorumscanError} Without a proven answer. */

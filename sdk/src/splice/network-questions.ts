@@ -1,6 +1,9 @@
 /** Questions about the network. Answers leave out members that differ between scans. */
 import { activitiesBytesMax } from '@quorumscan/reader'
+import { invalidArgument } from '../errors.ts'
+import { assertTexts } from '../platform/arguments.ts'
 import { renameMembers } from '../platform/camel.ts'
+import { anything, assertOptions, isOneOf, isText, isWhole } from '../platform/options.ts'
 import { type ContractId, isContractId } from '../platform/values.ts'
 import {
   isObject,
@@ -145,7 +148,18 @@ export type HoldingsRequest = {
   readonly asOfRound?: number
 }
 
+/** @throws {QuorumscanError} INVALID_ARGUMENT. */
 export function askHoldings(request: HoldingsRequest): Question<SpliceHoldings> {
+  assertOptions<HoldingsRequest>('the request for holdings', request, {
+    migrationId: isWhole(0),
+    recordTime: isText,
+    recordTimeMatch: isOneOf(['exact', 'at_or_before']),
+    ownerPartyIds: anything,
+    asOfRound: isWhole(0),
+  })
+  assertTexts('`ownerPartyIds`', request.ownerPartyIds)
+  for (const name of ['migrationId', 'recordTime'] as const)
+    if (request[name] === undefined) throw invalidArgument(`\`${name}\` is missing.`)
   const { migrationId, recordTime, recordTimeMatch = 'exact', ownerPartyIds, asOfRound } = request
   return question<SpliceHoldings>(
     {

@@ -6,6 +6,7 @@ import { failure, invalidArgument } from '../errors.ts'
 import type { Listed, Metadata, NameEntry } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { anything, assertOptions } from '../platform/options.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { isContractId } from '../platform/values.ts'
@@ -14,7 +15,7 @@ import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts
 import { sortNames } from './network-questions.ts'
 import { type Question, question } from './question.ts'
 import type { SpliceOutcome } from './splice-outcome.ts'
-import type { SpliceReader, SpliceReadOptions } from './splice-reader.ts'
+import { READ_CHECKS, type SpliceReader, type SpliceReadOptions } from './splice-reader.ts'
 
 /**
  * Lookups of names and parties. `resolve`, `reverse` and `search` have the parameters of `createScan`. Names are trimmed
@@ -120,11 +121,12 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
         return outcomes
       })
     },
-    async *search(prefix, options = {}) {
-      const pageSize = pageSizeOf(options)
+    async *search(prefix, asked = {}) {
+      assertOptions<SearchOptions>('search', asked, SEARCH_CHECKS)
+      const { pageSize: _, ...options } = asked
       checkedText('The prefix', prefix)
       // Scans have no second page: a full page is requested again, larger.
-      for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
+      for (let size = pageSizeOf(asked); ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
         const outcome = await reader.read(askPrefix(prefix, size), options)
         const { value } = decided(outcome)
         if (value?.isComplete === false && size < PAGE_SIZE_MAX) continue
@@ -136,6 +138,10 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
     },
   }
 }
+
+type SearchOptions = NonNullable<Parameters<SpliceNames['search']>[1]>
+
+const SEARCH_CHECKS = { ...READ_CHECKS, pageSize: anything } // `pageSizeOf` checks it.
 
 /** With the time at which the entry ends. */
 function withEnd(outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> {

@@ -8,7 +8,7 @@ import { failure, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
-import { isOr, isWhole } from '../platform/options.ts'
+import { anything, assertOptions, isMs, isOr, isSignal, isWhole } from '../platform/options.ts'
 import { decided } from './decided.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
@@ -27,6 +27,9 @@ export type SpliceReadOptions = {
   /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
+
+/** The checks of `SpliceReadOptions`. A threshold is INVALID_QUORUM, as `checkThreshold` judges it. */
+export const READ_CHECKS = { threshold: anything, timeoutMs: isMs, signal: isSignal } as const
 
 export type SpliceReader = ReturnType<typeof createSpliceReader>
 
@@ -73,6 +76,7 @@ export function createSpliceReader(options: {
 
   return {
     async read<T extends JsonValue>(question: Question<T>, asked: SpliceReadOptions) {
+      assertOptions<SpliceReadOptions>('this read', asked, READ_CHECKS)
       const { threshold = defaults.threshold ?? 'f+1', timeoutMs = defaultMs } = asked
       const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
@@ -87,6 +91,7 @@ export function createSpliceReader(options: {
       asked: SpliceReadOptions,
       run: (bound: () => SpliceReadOptions) => Promise<T>,
     ): Promise<T> {
+      assertOptions<SpliceReadOptions>('this read', asked, READ_CHECKS)
       const endsAtMs = clock.monotonicMs() + (asked.timeoutMs ?? defaultMs)
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },

@@ -574,6 +574,101 @@ describe('the set of scans', () => {
   })
 })
 
+describe('an option that a read does not have, or a wrong value of one', () => {
+  const holdings = { migrationId: 4, recordTime: '2026-01-01T00:00:00Z', ownerPartyIds: [PARTY] }
+  const WRONG = [
+    { treshold: 4 },
+    { timeoutMs: '5' },
+    { timeoutMs: Number.NaN },
+    { signal: {} },
+    { minOffset: 7 },
+    null,
+  ] as never[]
+  type Scan = ReturnType<typeof createSpliceScan>
+  const READS: Readonly<Record<string, (scan: Scan, wrong: never) => Promise<unknown>>> = {
+    dso: (scan, wrong) => scan.dso(wrong),
+    scans: (scan, wrong) => scan.scans(wrong),
+    ansRules: (scan, wrong) => scan.ansRules(wrong),
+    rounds: (scan, wrong) => scan.rounds(wrong),
+    closedRounds: (scan, wrong) => scan.closedRounds(wrong),
+    holdings: (scan, wrong) => scan.holdings(holdings, wrong),
+    activities: (scan, wrong) => all(scan.activities(wrong)),
+    resolve: ({ names }, wrong) => names.resolve(ALICE, wrong),
+    reverse: ({ names }, wrong) => names.reverse(PARTY, wrong),
+    metadata: ({ names }, wrong) => names.metadata(PARTY, wrong),
+    registryUrls: ({ names }, wrong) => names.registryUrls(PARTY, wrong),
+    lookup: ({ names }, wrong) => names.lookup(ALICE, wrong),
+    lookupParty: ({ names }, wrong) => names.lookupParty(PARTY, wrong),
+    resolveMany: ({ names }, wrong) => names.resolveMany([], wrong),
+    search: ({ names }, wrong) => all(names.search('al', wrong)),
+  }
+  const refused = { code: 'INVALID_ARGUMENT' }
+
+  it.each(Object.keys(READS))('of %s is refused before a request', async (name) => {
+    const send = vi.fn<typeof fetch>()
+    await using scan = createSpliceScan({ seeds: ['https://a.example'], fetch: send })
+    for (const wrong of WRONG)
+      await expect(READS[name]?.(scan, wrong), JSON.stringify(wrong)).rejects.toMatchObject(refused)
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  it('of a request for holdings or activities is, too', async () => {
+    const send = vi.fn<typeof fetch>()
+    await using scan = createSpliceScan({ seeds: ['https://a.example'], fetch: send })
+    for (const wrong of [
+      { migrationId: -1 },
+      { migrationId: undefined },
+      { recordTime: 5 },
+      { recordTime: undefined },
+      { recordTimeMatch: 'before' },
+      { ownerPartyIds: PARTY },
+      { ownerPartyIds: undefined },
+      { asOfRound: 1.5 },
+      { round: 1 },
+    ] as object[])
+      await expect(
+        scan.holdings({ ...holdings, ...wrong }),
+        JSON.stringify(wrong),
+      ).rejects.toMatchObject(refused)
+    for (const wrong of [{ order: 'asc' }, { after: 5 }, { pageSize: 0 }, { follow: true }])
+      await expect(
+        all(scan.activities({ order: 'desc', ...wrong } as never)),
+      ).rejects.toMatchObject(refused)
+    for (const pageSize of [0, 1001, '5' as never])
+      await expect(all(scan.names.search('al', { pageSize }))).rejects.toMatchObject(refused)
+    expect(send).not.toHaveBeenCalled()
+  })
+})
+
+describe('activities that do not end', () => {
+  const row = (id: string) => ({
+    event_id: id,
+    activity_type: 'mint',
+    date: '2026-01-30T08:39:18.3Z',
+  })
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [3, 4],
+  ])('fail if %i pages are repeated after %i others', async (period, first) => {
+    const pageAt = (index: number) => (index < first ? index : first + ((index - first) % period))
+    let count = 0
+    await using scan = createSpliceScan({
+      scans: [{ svName: FIRST, publicUrl: 'https://a.example' }],
+      svCount: 1,
+      fetch: async () => Response.json({ activities: [row(String(pageAt(count++)))] }),
+    })
+    const read = async () => {
+      for await (const _ of scan.activities({ order: 'desc' }))
+        if (count > 4 * (first + period)) return 'too many pages'
+      return 'an end'
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'INVALID_RESPONSE' })
+  })
+})
+
 describe('an entry that has expired by the clock of the caller', () => {
   const SOON = 'soon.unverified.cns'
   const withEntry = { entry: entry(SOON, { expires_at: '2026-01-01T12:00:00Z' }) }

@@ -5,7 +5,17 @@ import type { TrustList } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { assertOptions, isArray, isFunction, isMs, isObject, isWhole } from '../platform/options.ts'
+import {
+  anything,
+  assertOptions,
+  isArray,
+  isFunction,
+  isMs,
+  isObject,
+  isOneOf,
+  isText,
+  isWhole,
+} from '../platform/options.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { assertUrl } from '../platform/urls.ts'
 import { decided } from './decided.ts'
@@ -31,6 +41,7 @@ import type { SpliceOutcome } from './splice-outcome.ts'
 import {
   createSpliceReader,
   isSpliceThreshold,
+  READ_CHECKS,
   type SpliceReadOptions,
   type SpliceScanAddress,
 } from './splice-reader.ts'
@@ -151,15 +162,26 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     rounds: (read = {}) => reader.read(askRounds, read),
     closedRounds: (read = {}) => reader.read(askClosedRounds, read),
     holdings: async (request, read = {}) => reader.read(askHoldings(request), read),
-    async *activities({ after, ...read }) {
-      const pageSize = pageSizeOf(read)
-      for (let last = after ?? null; ; ) {
+    async *activities(options) {
+      assertOptions<ActivitiesOptions>('activities', options, ACTIVITIES_CHECKS)
+      const { order: _, after = null, pageSize: __, ...read } = options
+      const pageSize = pageSizeOf(options)
+      // Every page is compared with one before it, at growing distances, so that pages which repeat end the list.
+      let mark = after
+      let distance = 1
+      for (let last = after, count = 1; ; count++) {
         const outcome = await reader.read(askActivities({ pageSize, after: last }), read)
         const rows = decided(outcome).value ?? []
         yield* rows
-        const newest = rows.at(-1)?.eventId
-        if (newest === undefined || newest === last) return
-        last = newest
+        const oldest = rows.at(-1)?.eventId
+        if (oldest === undefined) return
+        if (oldest === mark)
+          throw failure('INVALID_RESPONSE', 'The scans answer with activities that do not end.')
+        last = oldest
+        if (count < distance) continue
+        mark = oldest
+        distance *= 2
+        count = 0
       }
     },
     status() {
@@ -169,6 +191,15 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+type ActivitiesOptions = Parameters<SpliceScan['activities']>[0]
+
+const ACTIVITIES_CHECKS = {
+  ...READ_CHECKS,
+  order: isOneOf(['desc']),
+  after: isText,
+  pageSize: anything, // `pageSizeOf` checks it.
 }
 
 function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {

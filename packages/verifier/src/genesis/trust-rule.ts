@@ -9,7 +9,8 @@ import type { TrustList, TrustRule } from './trust.ts'
  * @throws {RangeError} With the invalid member, and why.
  */
 export function trustRule(trust: TrustList, known?: readonly string[]): TrustRule {
-  const { members: listed, threshold, ...others } = Object(trust) as Partial<TrustList>
+  const given: Partial<TrustList> = typeof trust === 'object' && trust !== null ? trust : {}
+  const { members: listed, threshold, ...others } = given
   // A misspelt threshold would have the effect of a weaker one.
   const [other] = Object.keys(others)
   if (other !== undefined)
