@@ -9,6 +9,23 @@ import { createWallet } from './wallet.ts'
 const PAGE_MS = 400
 const NO_ROWS = { subscriptions: [], coins: [], locked_coins: [], transfers: [], entries: [] }
 
+/** A wallet whose pages are answered at once. */
+function walletOf(pageOf: (count: number) => unknown) {
+  const url = 'https://validator.test'
+  let count = 0
+  return createWallet(
+    createHttp({
+      url,
+      ledgerUrl: url,
+      token: 'token',
+      fetch: async () => Response.json(pageOf(count++)),
+      clock: systemClock,
+      random: Math.random,
+      timeoutMs: 10_000,
+    }),
+  )
+}
+
 /** `next`: the token of the page after the one with this number. */
 function world(next: (page: number) => string | null) {
   let nowMs = 0
@@ -45,6 +62,45 @@ function world(next: (page: number) => string | null) {
   }
   return { lists, timeouts, pages: () => pages }
 }
+
+describe('the list of transactions', () => {
+  const item = (eventId: string) => ({
+    transaction_type: 'notification',
+    transaction_subtype: { template_id: '', choice: '', coin_operation: null, interface_id: null },
+    event_id: eventId,
+    date: '2026-01-01T00:00:00.000000Z',
+    details: '',
+  })
+  /** `pages`: the ids of the events of each page, and then again from the first. */
+  const read = async (...pages: readonly (readonly string[])[]) => {
+    const wallet = walletOf((count) => ({
+      items: (pages[count % pages.length] ?? []).map(item),
+    }))
+    const found: string[] = []
+    for await (const { eventId } of wallet.transactions({ pageSize: 2 }))
+      if (found.push(eventId) > 99) break
+    return found
+  }
+
+  it('ends with a page without rows', async () => {
+    expect(await read(['5', '4'], ['3'], [])).toEqual(['5', '4', '3'])
+  })
+
+  it.each([
+    ['a page twice', [['5', '4']]],
+    [
+      'pages in turn',
+      [
+        ['5', '4'],
+        ['3', '2'],
+      ],
+    ],
+    ['a row twice', [['5', '5']]],
+    ['a newer row', [['5', '6']]],
+  ])('fails if the validator answers with %s', async (_, pages) => {
+    await expect(read(...pages)).rejects.toMatchObject({ code: 'INVALID_RESPONSE' })
+  })
+})
 
 const NAMES = ['subscriptions', 'coins', 'transfers', 'names'] as const
 

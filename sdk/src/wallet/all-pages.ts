@@ -1,5 +1,5 @@
 /** Lists of the wallet that are read page by page. */
-import { failure } from '../errors.ts'
+import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { CallOptions, Query } from './wallet-reads.ts'
 
@@ -31,7 +31,12 @@ export async function readPages(
     if (next === token) break
     token = next
   }
-  throw failure('INVALID_RESPONSE', 'The validator answers with a list that does not end.')
+  throw endless()
+}
+
+/** The error of a list that repeats what it has shown, or never ends. */
+export function endless(): QuorumscanError {
+  return failure('INVALID_RESPONSE', 'The validator answers with a list that does not end.')
 }
 
 /** Reads a list to its end. @throws {QuorumscanError} As `readPages`. */

@@ -6,20 +6,15 @@ import * as answers from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-import { randomId } from '../platform/clock.ts'
 import { isParty, type Party } from '../platform/party.ts'
+import { randomId } from '../platform/random.ts'
 import type { ContractId } from '../platform/values.ts'
-import { allPages, type PageRequest, readPages } from './all-pages.ts'
-import {
-  type Balance,
-  type CallOptions,
-  type Check,
-  type Query,
-  readBalance,
-  readWallet,
-} from './wallet-reads.ts'
+import { allPages, endless, type PageRequest, readPages } from './all-pages.ts'
+import { type Balance, readBalance } from './balance.ts'
+import { type CallOptions, type Check, type Query, readWallet } from './wallet-reads.ts'
 
-export type { Balance, CallOptions } from './wallet-reads.ts'
+export type { Balance } from './balance.ts'
+export type { CallOptions } from './wallet-reads.ts'
 
 type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
@@ -185,6 +180,8 @@ export function createWallet(http: Http): Wallet {
         const path = `${WALLET}/transactions`
         const page = await write('POST', path, answers.isTransactionsAnswer, asked)
         for (const item of page.items) {
+          // Ids of events have as many digits each. A list that goes back would be endless.
+          if (after !== null && item.eventId >= after) throw endless()
           yield item
           after = item.eventId
         }
@@ -251,15 +248,6 @@ async function pages(
     rest -= count
     return rest > 0 ? next : null
   })
-}
-
-/** The user's party, which the user gets if it has none. @throws {QuorumscanError} As the calls of the wallet. */
-export async function ensureParty(
-  wallet: Pick<Wallet, 'status' | 'party'>,
-  call: () => CallOptions,
-): Promise<Party> {
-  const { partyId } = await wallet.status(call())
-  return partyId === '' ? await wallet.party(call()) : partyId
 }
 
 /** @throws {QuorumscanError} INVALID_RESPONSE. */
