@@ -5,8 +5,8 @@
 import { formatInstant, PAYMENT_EXPIRY_MICROS_MAX, toHex, utf8 } from '@quorumscan/verifier'
 import { sha256 } from '@quorumscan/verifier/certified'
 import type { FakeErrorCode } from './generated/error-facts.ts'
-import { microsOf } from './platform/clock.ts'
 import { recordOf } from './platform/record.ts'
+import { microsOf } from './platform/times.ts'
 import { addAmounts, compareAmounts } from './platform/values.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,9 @@
-/** Errors for callers: the code decides on the type of the details. */
+/** Errors for callers: the code decides on the type of the details. The lists of codes are loaded with nothing else. */
 
 import type { Insufficient, Lagging } from '@quorumscan/reader'
+import { clientErrorCodes } from './client-error-codes.ts'
 import { type ErrorCode, isQuorumscanError as isError, type QuorumscanError } from './errors.ts'
+import { serverErrorCodes } from './generated/error-codes.ts'
 import type { Disputed, NameChange, NameEntry } from './names/lookup-types.ts'
 import type { SpliceInsufficient, SpliceUndecided } from './splice/splice-answers.ts'
 
@@ -54,4 +56,10 @@ export type KnownError = {
  */
 export function isQuorumscanError(error: unknown): error is KnownError {
   return isError(error)
+}
+
+/** Whether the text is an error code that this version of the SDK knows. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  const known: readonly unknown[] = [...serverErrorCodes, ...Object.keys(clientErrorCodes)]
+  return known.includes(code)
 }

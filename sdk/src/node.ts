@@ -16,7 +16,7 @@ import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invalidArgument } from './errors.ts'
-import { parseJson } from './http/http-request.ts'
+import { parseJson } from './platform/parse-json.ts'
 import type { Store } from './platform/store.ts'
 
 /** The mode of a new file: its values are private. */

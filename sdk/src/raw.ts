@@ -11,7 +11,8 @@ import type { paths as LedgerPaths, components as LedgerSchemas } from './genera
 import type { components, paths as ScanPaths } from './generated/scan.ts'
 import type { paths as ValidatorPaths } from './generated/validator.ts'
 import { answerBytesMax } from './http/answer-limits.ts'
-import { type HttpRequest, parseJson, tooLarge } from './http/http-request.ts'
+import { type HttpRequest, tooLarge } from './http/http-request.ts'
+import { parseJson } from './platform/parse-json.ts'
 
 export type { components as LedgerComponents, paths as LedgerPaths } from './generated/ledger.ts'
 export type { components as ScanComponents, paths as ScanPaths } from './generated/scan.ts'

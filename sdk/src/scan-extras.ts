@@ -10,5 +10,5 @@ export { nameChanges, requireAccepted, seenNamesFull } from './names/name-change
 export { nameExpired, nameMismatch, outcomeError, ownError } from './names/outcome-error.ts'
 export { parseName, refusalOfName } from './names/parse-name.ts'
 export { createNodePort } from './platform/node-port.ts'
-export { announceAccepted } from './platform/page.ts'
+export { announceAccepted } from './platform/page-events.ts'
 export { checkTrust } from './platform/trust.ts'

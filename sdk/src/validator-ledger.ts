@@ -2,9 +2,10 @@
 import type { LiveActivities } from './activities/activities.ts'
 import { createActivityHints } from './activities/activity-hints.ts'
 import type { Http } from './http/http.ts'
+import { retryPauseMs } from './http/stream.ts'
 import { createCommands } from './ledger/commands.ts'
 import { createUpdates } from './ledger/updates.ts'
-import { platformRandom } from './platform/clock.ts'
+import { platformRandom } from './platform/random.ts'
 import type { CheckedOptions, ValidatorOptions } from './validator-options.ts'
 
 export function createLedgerParts(options: CheckedOptions & { readonly http: Http }) {
@@ -13,7 +14,7 @@ export function createLedgerParts(options: CheckedOptions & { readonly http: Htt
   const { WebSocket = ofPlatform } = options
   const live: LiveActivities | null = WebSocket && {
     hints: createActivityHints({ WebSocket, url, clock }),
-    random,
+    pauseMs: (failures) => retryPauseMs(failures, random),
   }
   return {
     live,

@@ -4,17 +4,16 @@
  */
 import type { Activities } from './activities/activities.ts'
 import { createHttp, type Http, loadFailures } from './http/http.ts'
-import { tracedFetch } from './http/traced-fetch.ts'
 import type { Lookups } from './names/lookups.ts'
 import type { Stored } from './names/write-floor.ts'
-import { platformRandom } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { loadPart, once } from './platform/load-part.ts'
+import { platformRandom } from './platform/random.ts'
 import type { createLedgerParts } from './validator-ledger.ts'
 import type { CheckedOptions } from './validator-options.ts'
 import type { createOwnPayments } from './validator-payments.ts'
+import { readBalance } from './wallet/balance.ts'
 import type { Wallet } from './wallet/wallet.ts'
-import { readBalance } from './wallet/wallet-reads.ts'
 
 export type ValidatorParts = Pick<Wallet, 'balance'> & {
   activities(): Promise<Activities>
@@ -69,7 +68,14 @@ export function createValidatorHttp(
   const { random = platformRandom } = options
   // Browsers refuse a `fetch` that is called as a method of another object.
   const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const fetch = tracedFetch(plain, options.traceparent)
+  const { traceparent } = options
+  const fetch: typeof plain =
+    traceparent === undefined
+      ? plain
+      : async (input, init) => {
+          const { tracedFetch } = await loadPart(() => import('./http/traced-fetch.ts'))
+          return tracedFetch(plain, traceparent)(input, init)
+        }
   const onOffset = writeFloor.record
   return createHttp({ url, ledgerUrl, token, fetch, clock, random, timeoutMs, onOffset })
 }

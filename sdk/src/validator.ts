@@ -7,14 +7,14 @@ import type { Updates } from './ledger/updates.ts'
 import type { Lookups } from './names/lookups.ts'
 import { LOOKUPS } from './names/methods.ts'
 import { READS_CHECKS } from './names/reads-options.ts'
-import type { Stored } from './names/write-floor.ts'
+import { createStored, type Stored } from './names/write-floor.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { lazily, loadPart, once } from './platform/load-part.ts'
 import { loadStore } from './platform/load-store.ts'
 import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
-import { URL_IN_KEY_MAX } from './platform/store.ts'
+import { URL_IN_KEY_MAX } from './platform/store-key.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
@@ -69,10 +69,8 @@ export function createValidator(options: ValidatorOptions): Validator {
       `\`url\` has more than ${URL_IN_KEY_MAX} characters once it is encoded, too many for keys of \`store\`. Pass \`genesis\`.`,
     )
   const pinned = isGenesisHash(genesis) ? genesis : null
-  /** Without the code of the other parts, so that `createScan` loads the write floor alone. */
   const stored = once(async (): Promise<Stored> => {
-    const loading = loadPart(() => import('./names/write-floor.ts'))
-    const [{ createStored }, store] = await Promise.all([loading, loadStore(options, clock)])
+    const store = await loadStore(options, clock)
     return createStored(store, clock, async () => pinned ?? (await lookups()).reads.genesisHash())
   })
   const lookups = once(async (): Promise<Lookups> => {

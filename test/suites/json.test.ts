@@ -20,7 +20,7 @@ import { canonicalJson, fromUtf8, type Json, parseStrictJson } from '@quorumscan
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 // @boundaries-ignore No entry point exports the parsers of the SDK.
-import { parseJson as parseAnswer } from '../../sdk/src/http/http-request.ts'
+import { parseJson as parseAnswer } from '../../sdk/src/platform/parse-json.ts'
 // @boundaries-ignore No entry point exports the parsers of the SDK.
 import { parseExactJson as parseContract } from '../../sdk/src/splice/exact-json.ts'
 import { packageFiles } from '../support/packages.ts'

@@ -44,7 +44,7 @@ function world(fail: (page: number) => QuorumscanError | null = () => null, hint
   }
   // Reads ROWS, without a validator.
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
-  const live = hints && { hints, random: () => 0.5 }
+  const live = hints && { hints, pauseMs: () => 0 }
   const reads = {
     read: read as unknown as LookupSource['read'],
     clock,

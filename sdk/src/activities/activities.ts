@@ -4,13 +4,12 @@ import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument } from '../errors.ts'
 import type { components } from '../generated/answers.ts'
 import type { components as wire } from '../generated/validator.ts'
-import { type Checkpoint, type FrameBatch, follow, retryPauseMs } from '../http/stream.ts'
+import { type Checkpoint, type FrameBatch, follow } from '../http/follow.ts'
 import { readAnswer } from '../names/asking.ts'
 import { type Bounds, type LookupSource, notBelow } from '../names/bounded.ts'
 import type { LookupOptions } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { toCamel } from '../platform/camel.ts'
-import type { Random } from '../platform/clock.ts'
 import type { ActivityHints } from './activity-hints.ts'
 
 /**
@@ -47,7 +46,11 @@ export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<
 const POLL_MS = 1000
 
 /** `hints` yields whenever there may be more rows. */
-export type LiveActivities = { readonly hints: ActivityHints; readonly random: Random }
+export type LiveActivities = {
+  readonly hints: ActivityHints
+  /** The pause in ms after consecutive failures. */
+  readonly pauseMs: (failures: number) => number
+}
 
 /** @param live - Without it, the stream polls. */
 export function createActivities(
@@ -89,8 +92,7 @@ export function createActivities(
       if (!isFollowing) yield { frames: [], isDone: true }
     }
 
-    const usualPauseMs = (failures: number) =>
-      live === null ? pollMs : retryPauseMs(failures, live.random)
+    const usualPauseMs = (failures: number) => live?.pauseMs(failures) ?? pollMs
     yield* follow({
       checkpoint: options.checkpoint,
       after: options.after,

@@ -54,12 +54,3 @@ export function tooLarge(request: HttpRequest, cause: Error): QuorumscanError {
   const message = `${nameOf(request)} was answered with ${cause.message}, which is more than any answer of this route.${doubt} Check the address, and what is between it and the server.`
   return failure('INVALID_RESPONSE', message, { definite: isSafe(request), cause })
 }
-
-/** @returns undefined if the text is not JSON, such as a truncated body. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // The caller decides what that means.
-  }
-}

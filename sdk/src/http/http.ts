@@ -3,9 +3,11 @@
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { backoffMs } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
-import type { Clock, Random } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import type { Random } from '../platform/random.ts'
 import { answerBytesMax } from './answer-limits.ts'
 import {
   type HttpReply,
@@ -13,7 +15,6 @@ import {
   isAnswered,
   isSafe,
   nameOf,
-  parseJson,
   tooLarge,
   unreadable,
 } from './http-request.ts'

@@ -1,7 +1,7 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { hasEnded } from '../platform/clock.ts'
 import { lazily, once } from '../platform/load-part.ts'
+import { hasEnded } from '../platform/times.ts'
 import { ownerOf, type ReadOutcome } from './bounded.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { Names } from './names-type.ts'

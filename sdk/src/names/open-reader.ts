@@ -16,7 +16,7 @@ import { TIMEOUT_MS } from '../platform/deadline.ts'
 import type { createNodePort } from '../platform/node-port.ts'
 import { assertEd25519, platformCrypto, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-values.ts'
-import { storeKey } from '../platform/store.ts'
+import { storeKey } from '../platform/store-key.ts'
 import type { checkTrust } from '../platform/trust.ts'
 import type { ReadsOptions } from './reads-options.ts'
 

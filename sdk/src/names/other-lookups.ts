@@ -3,8 +3,8 @@ import { BATCH_LOOKUPS_MAX, formatInstant, type Lookup } from '@quorumscan/verif
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { KnownError } from '../known-errors.ts'
-import { hasEnded } from '../platform/clock.ts'
 import { isParty } from '../platform/party.ts'
+import { hasEnded } from '../platform/times.ts'
 import type * as scanExtras from '../scan-extras.ts'
 import {
   type Answered,

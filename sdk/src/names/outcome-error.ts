@@ -5,7 +5,7 @@ import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
-import { parseJson } from '../http/http-request.ts'
+import { parseJson } from '../platform/parse-json.ts'
 import { toEntry, type Unanswered } from './bounded.ts'
 import type { Disputed, NameEntry } from './lookup-types.ts'
 

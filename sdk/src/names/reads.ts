@@ -3,7 +3,7 @@ import type { CertifiedReader, CertifiedReadOptions } from '@quorumscan/reader/c
 import { QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SharedStore } from '../platform/shared-values.ts'
-import { storeKey } from '../platform/store.ts'
+import { storeKey } from '../platform/store-key.ts'
 import type { Later } from '../scan-later.ts'
 import { type Bounds, createBounded, type LookupSource, type SourceRead } from './bounded.ts'
 import type { OpenedReader } from './open-reader.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { announceAccepted } from '../platform/page.ts'
+import { announceAccepted } from '../platform/page-events.ts'
 import { parseParty } from '../platform/parse-party.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'

@@ -1,6 +1,7 @@
 /** Remembers the party of each name when the user last accepted it, to detect a change of owner. */
 import type { QuorumscanError } from '../errors.ts'
-import type { announceAccepted } from '../platform/page.ts'
+import type { announceAccepted } from '../platform/page-events.ts'
+import { parseJson } from '../platform/parse-json.ts'
 import type { Party } from '../platform/party.ts'
 import type { SharedStore } from '../platform/shared-values.ts'
 
@@ -92,12 +93,7 @@ export function createSeenNames(
 
 /** @throws {TypeError} If the text is not a list of names as this version writes it. */
 function parseRows(text: string | null): Row[] {
-  let rows: unknown = []
-  try {
-    if (text !== null) rows = JSON.parse(text)
-  } catch {
-    rows = null
-  }
+  const rows = text === null ? [] : parseJson(text)
   if (Array.isArray(rows) && rows.every(isRow)) return rows
   throw new TypeError('its list of names is damaged, or of a newer version of the SDK')
 }

@@ -1,7 +1,7 @@
 /** Stored values of a client, and its write floor. A validator needs no more of reads to record what it has written. */
 import type { Clock } from '../platform/clock.ts'
 import { createMemoryValues, type SharedStore, sharedValue } from '../platform/shared-values.ts'
-import { storeKey } from '../platform/store.ts'
+import { storeKey } from '../platform/store-key.ts'
 
 export type Stored = {
   readonly shared: SharedStore

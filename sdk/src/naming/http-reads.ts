@@ -1,10 +1,11 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { failure, transient } from '../errors.ts'
-import { parseJson } from '../http/http-request.ts'
-import { type Clock, utcOf } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
+import { parseJson } from '../platform/parse-json.ts'
 import { isParty } from '../platform/party.ts'
+import { utcOf } from '../platform/times.ts'
 import { parseFqpn } from './fqpn.ts'
 import type { PartyResolver, ResolverAnswer, ResolverRead } from './party-resolver.ts'
 

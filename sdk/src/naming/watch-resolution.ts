@@ -4,7 +4,7 @@ import type { Shown } from '../names/shown.ts'
 import { watchShown } from '../names/watch.ts'
 import type { Reading } from '../names/watch-state.ts'
 import type { Clock } from '../platform/clock.ts'
-import { ACCEPTED } from '../platform/page.ts'
+import { ACCEPTED } from '../platform/page-events.ts'
 import type { Candidate, Resolution } from './results.ts'
 
 /** An owner may change between typing and sending. */

@@ -5,7 +5,8 @@
  * change of owner would not be detected. A client that is told of failures continues with the values in memory instead.
  */
 import { type QuorumscanError, transient } from '../errors.ts'
-import { type Clock, inTime } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { inTime } from './clock.ts'
 import type { Change, SharedStore } from './shared-values.ts'
 import type { Store } from './store.ts'
 

@@ -1,5 +1,6 @@
 /** Values of a client, in memory or in a store that several clients share (`shared-store.ts`). */
 import type { QuorumscanError } from '../errors.ts'
+import { parseJson } from './parse-json.ts'
 
 /** @throws If the stored value is damaged: it is then not changed. */
 export type Change = (value: string | null) => string
@@ -51,12 +52,7 @@ export function sharedValue<T>(
   const { first, merge = (_, value) => value, isValid } = options
   const parse = (text: string | null): T => {
     if (text === null) return first
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      // Not JSON: `value` stays undefined, which no check accepts.
-    }
+    const value = parseJson(text) // Undefined, which no check accepts, if it is not JSON.
     if (isValid?.(value) === false) throw new TypeError('its value is damaged')
     return (value as T) ?? first
   }

@@ -1,9 +1,9 @@
 /** Values of the ledger as texts: amounts, contract ids, parties and times. All exports are public, as those of `party.ts`. */
 import { formatInstant } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
-import { microsOf } from './clock.ts'
 import { PARTY } from './party.ts'
 import { shownValue } from './shown-value.ts'
+import { microsOf } from './times.ts'
 
 const SCALE = 10
 const AMOUNT = /^([+-]?)([0-9]+)(?:\.([0-9]*))?$/

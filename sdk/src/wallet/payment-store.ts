@@ -1,6 +1,7 @@
 /** Payments whose result is not known, in the client's store, so that a closed session is continued. */
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
-import { type Clock, inTime } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
+import { inTime } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'

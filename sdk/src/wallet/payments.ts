@@ -18,11 +18,12 @@ import { failure, invalidArgument, isQuorumscanError, type QuorumscanError } fro
 import * as answers from '../generated/checks.ts'
 import { readLedgerEnd } from '../ledger/updates.ts'
 import { renameMembers } from '../platform/camel.ts'
-import { microsOf, randomId } from '../platform/clock.ts'
 import { offlineError } from '../platform/online.ts'
 import { parseParty } from '../platform/parse-party.ts'
 import { isParty, type Party } from '../platform/party.ts'
+import { randomId } from '../platform/random.ts'
 import { recordOf } from '../platform/record.ts'
+import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
 import { createNamePayments } from './name-payments.ts'
 import type {

@@ -12,10 +12,12 @@ import { formatMetadata } from '../names/metadata.ts'
 import type { Names } from '../names/names-type.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
-import { type Clock, hasEnded } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
+import { hasEnded } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
+import { ensureParty } from './ensure-party.ts'
 import {
   callsUntil,
   type EntryDetails,
@@ -28,7 +30,7 @@ import {
 } from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'
-import { type CallOptions, type Contract, ensureParty, type Wallet } from './wallet.ts'
+import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 /**
  * What to register. A user without a party gets one. An earlier request for the name that is not paid yet continues if it has the same url and

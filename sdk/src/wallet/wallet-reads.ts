@@ -1,12 +1,7 @@
-/** Reads of the wallet, and the balance, which a page shows before it needs the rest of the wallet. */
-import type { components } from '../generated/answers.ts'
-import { isBalanceAnswer } from '../generated/balance-check.ts'
+/** Reads of the wallet. */
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-
-/** Amounts of coin, as decimal texts: `effectiveUnlockedQty` can be spent, `effectiveLockedQty` waits for a decision. */
-export type Balance = components['schemas']['BalanceAnswer']
 
 /** Options of every call. */
 export type CallOptions = {
@@ -27,9 +22,4 @@ export async function readWallet<T>(
   { signal, timeoutMs, query = {} }: CallOptions & { readonly query?: Query } = {},
 ): Promise<Camel<T>> {
   return toCamel(await http.call({ method: 'GET', path, query, signal, timeoutMs }, isValid))
-}
-
-/** Spendable and locked coin. Throws as `readWallet`. */
-export function readBalance(http: Http, options?: CallOptions): Promise<Balance> {
-  return readWallet(http, '/v0/wallet/balance', isBalanceAnswer, options)
 }
