@@ -790,7 +790,7 @@ export const RULES: readonly Rule[] = [
       },
       {
         mistake: 'a registration makes no party',
-        file: CLIENT,
+        file: 'sdk/src/wallet/ensure-party.ts',
         text: "return partyId === '' ? await wallet.party(call()) : partyId",
         by: 'return partyId',
       },

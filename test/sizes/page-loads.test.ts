@@ -9,9 +9,9 @@ import { loadOf, PAGE_NAMES, type Page, pageIn, SDK_README, withPage } from './p
 
 /** Bytes until the first answer. */
 const LIMITS: Readonly<Record<Page, number>> = {
-  'a name': 23_500,
-  'a name and a balance': 30_900,
-  'a typed recipient': 28_200,
+  'a name': 23_200,
+  'a name and a balance': 28_600,
+  'a typed recipient': 27_900,
 }
 /** What no page needs for its first answer. */
 const LATER = [
