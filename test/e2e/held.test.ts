@@ -10,7 +10,6 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import type { RunningCluster } from 'quorumscan/testing'
 import { expect } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { heapBytesOf } from '../support/heap.ts'
 import { grown, type Holder, type Holdings, holdingsOf, largest } from '../support/held.ts'
 import { type Exchange, exchangeOf, LEAVES, leave, socketExchangeOf } from '../support/leaving.ts'
 import { ownSecret } from '../support/network.ts'
@@ -26,11 +25,6 @@ const COUNT_OF_CHANGES = 4
 /** Samples without clients: background work comes and goes. */
 const SAMPLES = 12
 const SAMPLE_INTERVAL_MS = 300
-/** Of the long part. */
-const PHASES = 6
-const ROUNDS_OF_PHASE = 25
-/** State grows meanwhile: checkpoints, and certificates of new offsets. */
-const HEAP_BYTES_PER_10_000_MAX = 500_000
 
 const it = base
   .extend('cluster', { scope: 'file' }, async ({ fileResources }) =>
@@ -152,53 +146,3 @@ it('holds nothing for clients that have left while something changes', {
   await story(exchanges, COUNT_OF_CHANGES)
   expect(await leftOver(holders, before)).toEqual([])
 })
-
-it('the heap does not grow with the requests of clients that have left', {
-  tags: ['long', 'held'],
-}, async ({ cluster, world, task }) => {
-  const holders = await holdersOf(cluster)
-  const exchanges = await exchangesOf(world)
-  const pids = pidsOf(cluster)
-  const heaps = new Map([...pids.keys()].map((name) => [name, [] as number[]]))
-  await story(exchanges, COUNT)
-  for (let phase = 0; phase < PHASES; phase++) {
-    const before = await quietHoldings(holders)
-    await story(exchanges, ROUNDS_OF_PHASE)
-    expect(await leftOver(holders, before)).toEqual([])
-    for (const [name, pid] of pids) heaps.get(name)?.push(await heapBytesOf(pid))
-  }
-  const requestsOfPhase = exchanges.length * Object.keys(LEAVES).length * ROUNDS_OF_PHASE
-  const slopes = Object.fromEntries(
-    [...heaps].map(([name, bytes]) => [
-      name,
-      Math.round((10_000 * slopeOf(bytes)) / requestsOfPhase),
-    ]),
-  )
-  const slopeFigures = Object.entries(slopes).map(
-    ([name, slope]) => [`heap of ${name}, bytes per 10 000 requests`, slope] as const,
-  )
-  task.meta.figures = Object.fromEntries([['requests', PHASES * requestsOfPhase], ...slopeFigures])
-  for (const [name, slope] of Object.entries(slopes))
-    expect(slope, name).toBeLessThan(HEAP_BYTES_PER_10_000_MAX)
-})
-
-/** The slope of a line through values that are one apart, by least squares. */
-function slopeOf(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  let above = 0
-  let below = 0
-  for (const [index, value] of values.entries()) {
-    above += (index - middle) * (value - mean)
-    below += (index - middle) ** 2
-  }
-  return above / below
-}
-
-function pidsOf({ dataDir }: RunningCluster): ReadonlyMap<string, number> {
-  const { content } = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8'))
-  const recorded: readonly { readonly id: string; readonly pid: number }[] = content
-  return new Map(
-    recorded.filter(({ id }) => !id.endsWith('.redis')).map(({ id, pid }) => [id, pid]),
-  )
-}

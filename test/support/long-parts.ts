@@ -77,12 +77,6 @@ export const PARTS: readonly LongPart[] = [
     minutes: 12,
   },
   {
-    name: 'held',
-    shows:
-      'heap and holdings of every process stay as they are while clients leave at every moment',
-    files: ['test/e2e/held.test.ts'],
-  },
-  {
     name: 'java',
     shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
     files: ['apps/validator/src/java-client.integration.test.ts'],

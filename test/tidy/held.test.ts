@@ -40,7 +40,7 @@ type Node = { readonly type: string; readonly [member: string]: unknown }
 const CHANGES = new Set(['add', 'set', 'delete', 'clear'])
 
 /** The names of long-lived collections that are not made with `held`. */
-function unheldIn(code: string): readonly string[] {
+function plainIn(code: string): readonly string[] {
   const found: string[] = []
   const visit = (node: Node, around: readonly Node[]): void => {
     const name = collectionOf(node)
@@ -109,8 +109,8 @@ function childrenOf(node: Node): readonly Node[] {
 it('each long-lived Set and Map of a process reports its size', () => {
   const files = productSources.filter((file) => file.endsWith('.ts') && PROCESSES.test(file))
   expect(files.length).toBeGreaterThan(300)
-  const unheld = files.flatMap((file) => {
-    const names = unheldIn(read(file))
+  const plain = files.flatMap((file) => {
+    const names = plainIn(read(file))
     const excepted = OF_ONE_CALL[file] ?? []
     expect(
       excepted.filter((name) => !names.includes(name)),
@@ -118,7 +118,7 @@ it('each long-lived Set and Map of a process reports its size', () => {
     ).toEqual([])
     return names.filter((name) => !excepted.includes(name)).map((name) => `${file}: ${name}`)
   })
-  expect(unheld).toEqual([])
+  expect(plain).toEqual([])
 })
 
 it.each<readonly [string, readonly string[]]>([
@@ -131,5 +131,5 @@ it.each<readonly [string, readonly string[]]>([
   ['function createA() { const b = new Set(c); return () => b.has(1) }', []],
   ['function createA() { const b = new Set(c); return () => b.add(1) }', ['b']],
 ])('in %s', (code, expected) => {
-  expect(unheldIn(code)).toEqual(expected)
+  expect(plainIn(code)).toEqual(expected)
 })

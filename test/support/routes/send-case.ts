@@ -25,7 +25,7 @@ export type Answer = {
 type CaseInput = Input & { readonly surface: Surface; readonly route: AnyRoute }
 
 /** The request of a case, complete. */
-export type CaseRequest = {
+type CaseRequest = {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
