@@ -153,6 +153,10 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       reads,
       /** `participant::1220…`: this participant on the ledger interface. */
       participantId: participantIdOf(participant),
+      issuer: {
+        jwksUrl: config.tokens.kind === 'jwks' ? config.tokens.url : '',
+        audience: config.audience,
+      },
       /** Resolves with the reason when the validator cannot continue: a bug, or a replica of another layout. */
       failed: background.failed,
       /** @throws {ScanError} If wallets, names or proofs do not work; as in `openFollower` and `createRegistration`. */

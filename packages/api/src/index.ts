@@ -8,20 +8,27 @@ export { apiDocuments } from './openapi.ts'
 export { patternSentence } from './pattern-sentences.ts'
 export * from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
-export { ledgerRoutes } from './routes/ledger.ts'
+export { ledgerRoutes, refusedLedgerOperations } from './routes/ledger.ts'
 export { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from './routes/ledger-users.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
+  type CommandCompletionsRequest,
   CompletionsRequest,
   type JsCommand,
   type JsCommands,
   type JsCompletion,
 } from './schemas/ledger/commands.ts'
 export * from './schemas/ledger/grammar.ts'
-export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
+export { PACKAGE_NAMES_MAX, VETTED_PAGE_MAX } from './schemas/ledger/packages.ts'
+export { GetActiveContractsRequest, QUERYING_PARTIES_MAX } from './schemas/ledger/state.ts'
+export {
+  TREE_PARTIES_MAX,
+  UPDATES_PAGE_DEFAULT,
+  UPDATES_PAGE_MAX,
+} from './schemas/ledger/updates.ts'
 export {
   type LedgerPartyDetails,
   type LedgerRight,

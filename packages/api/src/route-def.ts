@@ -87,8 +87,8 @@ export type LedgerRouteDef = AnyRoute & {
   readonly path: `/v2/${string}`
   readonly auth: 'none' | 'user' | 'admin'
   readonly body?: TSchema
-  /** The body of a 200. */
-  readonly response: TSchema
+  /** The body of a 200. `bytes`: `application/octet-stream`. */
+  readonly response: TSchema | 'bytes'
   /** Statuses of errors beyond 400, 401, 403, 413, 429, 500 and 503, for the document. */
   readonly errorStatuses?: readonly (404 | 409 | 504)[]
   /** Units of D-33, besides those that follow from its work. Default: those of a lookup. */

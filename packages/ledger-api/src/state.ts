@@ -1,6 +1,6 @@
 /** The ledger end, the active contracts and the events of a contract (docs/upstream.md §L5.2). */
 
-import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
+import { type BodyOf, type ledgerRoutes, QUERYING_PARTIES_MAX } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
@@ -22,6 +22,7 @@ import {
 } from './commands/grammar.ts'
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
+  assertMayReadAs,
   assertMayReadEvents,
   type EventFilter,
   MATCHES,
@@ -31,10 +32,10 @@ import {
 } from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './offsets.ts'
 import { participantIdOf } from './participant-id.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
 import { type Elements, type OpenStream, prunedError, type StreamReader } from './update-stream.ts'
-import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
 import { checkProvider } from './users/handlers.ts'
 
 /** Contracts of a page, as upstream. */
@@ -49,7 +50,7 @@ const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
   context: Pick<LedgerApiDeps, 'reads' | 'participantId'>,
-): LedgerHandlersOf<'state' | 'events' | 'participant'> {
+): LedgerHandlersOf<'state' | 'events' | 'contracts' | 'participant'> {
   const { reads } = context
   const { replica } = reads
   type PageRequest = Parameters<LedgerHandlersOf<'state'>['getActiveContractsPage']>[0]
@@ -85,12 +86,36 @@ export function stateHandlers(
       if (eventFormat === undefined) throw missingField('event_format')
       assertMayReadEvents(caller, eventFormat)
       const filter = readEventFormat(eventFormat)
-      const events = OUR_CONTRACT_ID.test(id) ? await contractEvents(reads, id, filter) : null
+      const events = await eventsOf(reads, id, filter)
       if (events === null)
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      return utf8(events)
+      const { created, archived } = events
+      const place = `"synchronizerId":${JSON.stringify(reads.synchronizerId)}}`
+      return utf8(
+        `{"created":{"createdEvent":${created},${place},` +
+          `"archived":${archived && `{"archivedEvent":${archived},${place}`}}`,
+      )
+    },
+    async getContractById({ body: { contractId, queryingParties: parties }, caller }) {
+      const id = requiredContractId(contractId, 'contract_id')
+      if (parties.length > QUERYING_PARTIES_MAX)
+        throw invalidArgument(`at most ${QUERYING_PARTIES_MAX} querying_parties are read at once`)
+      const isAny = parties.length === 0
+      assertMayReadAs(caller, isAny ? 'all' : parties)
+      const all = { cumulative: [] }
+      const filter = readEventFormat({
+        filtersByParty: Object.fromEntries(parties.map((party) => [party, all])),
+        ...(isAny ? { filtersForAnyParty: all } : {}),
+        verbose: false,
+      })
+      const events = await eventsOf(reads, id, filter)
+      if (events === null)
+        throw new LedgerError('CONTRACT_PAYLOAD_NOT_FOUND', `No visible contract ${quoted(id)}.`, {
+          resources: [['CONTRACT_ID', id]],
+        })
+      return utf8(`{"createdEvent":${events.created}}`)
     },
     getLedgerEnd: async () => ({ offset: replica.head().offset }),
     getLatestPrunedOffsets: async () => prunedOffsets(await replica.history.prunedOffset()),
@@ -319,23 +344,30 @@ function createdEventOf(contract: Contract, { anyParty, byParty }: EventFilter):
   })
 }
 
+type ContractEvents = {
+  /** JSON of its `CreatedEvent`. */
+  readonly created: string
+  /** JSON of its `ArchivedEvent`; null while it is active. */
+  readonly archived: string | null
+}
+
 /**
- * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2): JSON of the answer; null if the
- * contract is unknown or pruned, or no party of the filter has a stake in it. The update that archived a contract holds it
- * completely. So it is found until that update is pruned, even if the update that created it was pruned before.
+ * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2); null if the contract is unknown or
+ * pruned, or no party of the filter has a stake in it. The update that archived a contract holds it completely. So it is
+ * found until that update is pruned, even if the update that created it was pruned before.
  */
-export async function contractEvents(
-  { replica, synchronizerId }: LedgerReads,
+async function eventsOf(
+  { replica }: LedgerReads,
   id: ContractId,
   filter: EventFilter,
-): Promise<string | null> {
-  const place = `"synchronizerId":${JSON.stringify(synchronizerId)}}`
-  const shown = (created: string | null, archived: string | null) =>
-    created &&
-    `{"created":{"createdEvent":${created},${place},"archived":${archived && `{"archivedEvent":${archived},${place}`}}`
+): Promise<ContractEvents | null> {
+  if (!OUR_CONTRACT_ID.test(id)) return null
   // In this order, so that the second read finds a contract that was archived after the first.
   const [contract] = await replica.contracts([id])
-  if (contract) return shown(createdEventOf(contract, filter), null)
+  if (contract) {
+    const created = createdEventOf(contract, filter)
+    return created === null ? null : { created, archived: null }
+  }
   const update = await replica.history.archivalOf(id)
   if (update === null) return null
   const events = contractEventsJson(update, id, filter)
@@ -346,5 +378,5 @@ export async function contractEvents(
   const earlier = replica.history.archivedContracts(update).find((one) => one.contractId === id)
   // A contract that the same update created is shown from its event.
   const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
-  return shown(created, eventOf('ArchivedEvent'))
+  return created === null ? null : { created, archived: eventOf('ArchivedEvent') }
 }

@@ -13,6 +13,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { formatInstant } from './instants.ts'
+import { createStreamGuard } from './stream-guard.ts'
 import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
 import {
   type PlainFilter,
@@ -23,6 +24,7 @@ import {
 import { startUpdateServer } from './testing/update-server.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { openUpdates, type UpdatesDeps } from './updates.ts'
+import { updatesPageHandler } from './updates-page.ts'
 
 const seed = process.env['SEED'] ?? '7'
 const scenario = growRandomLog(seed, cases(150, 1000))
@@ -73,6 +75,30 @@ const it = base
         return found
       },
   )
+  .extend('walk', ({ deps }) => {
+    const record = { user: { isDeactivated: false }, rights: everyone }
+    const users = { get: async () => record as never, onChange: () => () => {} }
+    const page = updatesPageHandler({ ...deps, guard: createStreamGuard({ users, clock }) })
+    /** All pages, until one has no token, or reaches the end without one. */
+    return async (body: object): Promise<Page[]> => {
+      const pages: Page[] = []
+      let pageToken: string | null = ''
+      while (pageToken !== null) {
+        const bytes = await page({
+          body: { ...body, pageToken } as never,
+          caller: { ...caller, expiresAt: null },
+          signal: new AbortController().signal,
+          countRows: () => {},
+        })
+        const found = JSON.parse(Buffer.from(bytes).toString('utf8')) as Page
+        pages.push(found)
+        const isAtEnd = !('endOffsetInclusive' in body) && found.highestPageOffsetInclusive === end
+        const isOver = isAtEnd && !('descendingOrder' in body && body.descendingOrder === true)
+        pageToken = isOver ? null : found.nextPageToken
+      }
+      return pages
+    }
+  })
   .extend(
     'local',
     ({ deps }) =>
@@ -81,6 +107,13 @@ const it = base
           JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
         ),
   )
+
+type Page = {
+  readonly updates: readonly Wire[]
+  readonly lowestPageOffsetExclusive: number
+  readonly highestPageOffsetInclusive: number
+  readonly nextPageToken: string | null
+}
 
 const parties = [
   ...new Set(
@@ -249,6 +282,45 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
         },
       ),
       { numRuns: cases(10, 100), seed: Number(seed) },
+    )
+  })
+
+  it('pages of any size, in either direction, adjoin and add up to the whole', {
+    tags: ['ledger-interface'],
+  }, async ({ read, walk }) => {
+    await fc.assert(
+      fc.asyncProperty(
+        format,
+        fc.record({
+          bounds: fc.tuple(fc.nat({ max: end }), fc.integer({ min: 1, max: end })),
+          isOpen: fc.boolean(),
+          descending: fc.boolean(),
+          maxPageSize: fc.integer({ min: 1, max: 40 }),
+        }),
+        async (plain, { bounds, isOpen, descending, maxPageSize }) => {
+          const [begin, last] = [Math.min(...bounds), isOpen ? end : Math.max(...bounds)]
+          const request = {
+            beginOffsetExclusive: begin,
+            ...(isOpen ? {} : { endOffsetInclusive: last }),
+            descendingOrder: descending,
+            maxPageSize,
+            updateFormat: toWireFormat(plain),
+          }
+          const pages = await walk(request)
+          const whole = await read(plain, { begin, end: last, descending })
+          expect(pages.flatMap(({ updates }) => updates)).toEqual(whole)
+          const ranges = pages.map(
+            (page) => [page.lowestPageOffsetExclusive, page.highestPageOffsetInclusive] as const,
+          )
+          const ascending = descending ? ranges.reverse() : ranges
+          expect(ascending.at(0)?.[0]).toBe(begin)
+          expect(ascending.at(-1)?.[1]).toBe(last)
+          for (const [index, [, highest]] of ascending.slice(0, -1).entries())
+            expect(ascending[index + 1]?.[0]).toBe(highest)
+          for (const { updates } of pages) expect(updates.length).toBeLessThanOrEqual(maxPageSize)
+        },
+      ),
+      { numRuns: cases(20, 200), seed: Number(seed) },
     )
   })
 

@@ -89,13 +89,13 @@ const UPDATE_BYTES = 2 * 1024
 const PORTION_BYTES_MAX = 256 * 1024
 
 /** About as many updates as the reader takes. */
-function firstPortionBytes(elementsMax: number | undefined): number {
+export function firstPortionBytes(elementsMax: number | undefined): number {
   if (elementsMax === undefined) return PORTION_BYTES_MAX
   return Math.min(Math.max(elementsMax, 1) * UPDATE_BYTES, PORTION_BYTES_MAX)
 }
 
 /** Portions of a limited read double, as the filter may let few updates pass. */
-function nextPortionBytes(bytes: number): number {
+export function nextPortionBytes(bytes: number): number {
   return Math.min(2 * bytes, PORTION_BYTES_MAX)
 }
 

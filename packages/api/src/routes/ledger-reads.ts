@@ -1,8 +1,11 @@
 /** Reading the ledger: updates, active contracts, the ledger end. */
+import { Type } from 'typebox'
 import { COST_LIST } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
+import { Int64 } from '../schemas/ledger/relaxed.ts'
 import * as state from '../schemas/ledger/state.ts'
 import * as updates from '../schemas/ledger/updates.ts'
+import * as m from '../schemas/members.ts'
 
 /** The tag of most; the query of a list says when it is complete. */
 const read = { tag: 'updates', auth: 'user', errorStatuses: [404] } as const
@@ -11,6 +14,7 @@ const single = { ...read, cost: COST_LIST } as const
 const query = updates.ListQuery
 const list = { ...read, query, errorStatuses: [404, 409], cost: COST_LIST, waits: true } as const
 const activeContracts = { ...read, tag: 'state', cost: COST_LIST } as const
+const tree = { ...single, query: updates.TreeQuery } as const
 const stateRead = { tag: 'state', auth: 'user' } as const
 
 export const ledgerReadRoutes = defineRoutes({
@@ -32,6 +36,14 @@ export const ledgerReadRoutes = defineRoutes({
     description: '`updateFormat` must be unset, and `filter` names parties only.',
     body: updates.GetUpdateTreesRequest,
     response: updates.GetUpdateTreesAnswer,
+  }),
+  getUpdatesPage: route('POST /v2/updates/get-updates-page', single, {
+    errorStatuses: [404, 409],
+    summary: 'A page of updates after an offset.',
+    description:
+      'Pages of one walk cover adjoining ranges of offsets. A walk fails if what it has not read is pruned meanwhile.',
+    body: updates.GetUpdatesPageRequest,
+    response: updates.GetUpdatesPageAnswer,
   }),
   getUpdateById: route('POST /v2/updates/update-by-id', single, {
     summary: 'One update, by its id.',
@@ -75,6 +87,31 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'One transaction, by its update id.',
     body: updates.GetTransactionByIdRequest,
     response: updates.GetTransactionAnswer,
+  }),
+  getTransactionByOffset: route('POST /v2/updates/transaction-by-offset', single, {
+    summary: 'One transaction, by its offset.',
+    body: updates.GetTransactionByOffsetRequest,
+    response: updates.GetTransactionAnswer,
+  }),
+  getTransactionTreeById: route('GET /v2/updates/transaction-tree-by-id/{updateId}', tree, {
+    summary: 'One transaction as a tree, by its update id; for older clients.',
+    params: Type.Object({ updateId: m.string('The id of the update, in hex.') }),
+    response: updates.GetTransactionTreeAnswer,
+  }),
+  getTransactionTreeByOffset: route('GET /v2/updates/transaction-tree-by-offset/{offset}', tree, {
+    summary: 'One transaction as a tree, by its offset; for older clients.',
+    params: Type.Object({
+      offset: m.bounded(Int64, 'The offset of the transaction.', { minimum: 1 }),
+    }),
+    response: updates.GetTransactionTreeAnswer,
+  }),
+  getContractById: route('POST /v2/contracts/contract-by-id', read, {
+    summary: 'The creation of a contract.',
+    description:
+      'For its stakeholders. An archived contract is found until the offset of its archival is pruned.',
+    tag: 'contracts',
+    body: state.ContractByIdRequest,
+    response: state.ContractByIdAnswer,
   }),
   getConnectedSynchronizers: route('GET /v2/state/connected-synchronizers', stateRead, {
     summary: 'The synchronizer of the network.',

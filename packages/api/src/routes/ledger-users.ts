@@ -102,9 +102,4 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.PartyAllocateAnswer,
     errorStatuses: [404],
   }),
-  listPackages: route('GET /v2/packages', ofParticipant, {
-    summary: 'The ids of the packages that this participant knows.',
-    tag: 'packages',
-    response: users.PackagesAnswer,
-  }),
 })

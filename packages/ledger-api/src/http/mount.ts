@@ -12,13 +12,13 @@
 import type { IncomingMessage } from 'node:http'
 import { COST_LOOKUP, type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
-import { LedgerDecodeError } from '@quorumscan/errors'
+import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
 import { chargeForJson, parseJsonWithBigInts, refuseOtherMethods } from '@quorumscan/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import type { LedgerAuthenticate } from '../callers.ts'
-import { JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
+import { BYTES_TYPE, JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers, LedgerRequest } from './handler.ts'
 
@@ -37,6 +37,8 @@ const PREFIX = '/v2'
 type LedgerMount<Routes extends RouteTable<LedgerRouteDef>> = {
   readonly routes: Routes
   readonly handlers: LedgerHandlers<NoInfer<Routes>>
+  /** Operations that are answered 501, such as `POST /v2/dars`. */
+  readonly refused?: readonly string[]
   readonly authenticate: LedgerAuthenticate
   /** `participant` in the context of errors. */
   readonly participant: string
@@ -72,11 +74,29 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
       return responder.send(reply, { ...refusal, headers: { ...headers(), ...refusal.headers } })
     })
     const methodsByUrl = new Map<string, string[]>()
+    const urlOf = (path: string, method: string): string => {
+      const url = path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
+      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method])
+      return url
+    }
+    for (const operation of mount.refused ?? []) {
+      const [method = '', path = ''] = operation.split(' ')
+      scope.route({
+        method,
+        url: urlOf(path, method),
+        async onRequest({ headers }) {
+          await mount.authenticate({ authorization: headers.authorization ?? null, auth: 'user' })
+          throw new LedgerError('UNSUPPORTED_OPERATION', `this participant has no ${operation}`)
+        },
+        handler: async () => {},
+      })
+    }
     for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
-      const url = route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
-      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
+      const url = urlOf(route.path, route.method)
       const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
+      const { response } = route
+      const contentType = response === 'bytes' ? BYTES_TYPE : JSON_TYPE
       const authenticate = callerOf(route, mount.authenticate)
       scope.route({
         method: route.method,
@@ -95,9 +115,9 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
             const countRows = (rows: number) => call.countRows(rows)
             const body = await handler({ ...input, signal: call.signal, countRows })
             if (body instanceof Uint8Array) call.countBytes(body.byteLength)
-            return { headers: { 'content-type': JSON_TYPE, ...headers() }, body }
+            return { headers: { 'content-type': contentType, ...headers() }, body }
           },
-          isAnswer: (body) => validatorOf(route.response).Check(body),
+          isAnswer: (body) => response !== 'bytes' && validatorOf(response).Check(body),
           msMax: route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX,
         }),
       })
@@ -134,11 +154,13 @@ function decoderOf(
   authenticate: ReturnType<typeof callerOf>,
   read: (request: IncomingMessage) => Promise<Buffer>,
 ) {
-  const decodeQuery = compileQuery(route.query)
+  const decodeParams = compileParameters(route.params, 'path')
+  const decodeQuery = compileParameters(route.query, 'query')
   const decodeBody = route.body === undefined ? null : compileDecoder(route.body, 'body')
   // Upstream has a GET with a body, which the parser leaves alone.
   const isUnread = route.method === 'GET' && decodeBody !== null
   return async (request: FastifyRequest): Promise<Decoded> => {
+    const params = decodeParams(request.params as Readonly<Record<string, unknown>>)
     const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
     const bytes = (isUnread ? await read(request.raw) : request.body) as Buffer | undefined
     if (decodeBody !== null && bytes !== undefined) chargeForJson(request.client, bytes)
@@ -146,7 +168,7 @@ function decoderOf(
     if (decodeBody !== null && isEmpty) throw new LedgerDecodeError('body: must be an object')
     const body = isEmpty ? undefined : decodeBody?.(parseJsonWithBigInts(bytes, LEDGER_VALUES_MAX))
     return {
-      params: request.params as never,
+      params: params as never,
       query: query as never,
       body: body as never,
       caller: (await authenticate(request)) as never,
@@ -156,18 +178,18 @@ function decoderOf(
   }
 }
 
-function compileQuery(schema: TObject | undefined) {
+function compileParameters(schema: TObject | undefined, place: 'path' | 'query') {
   const decoders = Object.entries(schema?.properties ?? {}).map(([name, member]) => {
     const isList = 'type' in member && member.type === 'array'
-    return [name, compileDecoder(member, `query parameter ${name}`), isList] as const
+    return [name, compileDecoder(member, `${place} parameter ${name}`), isList] as const
   })
-  return (query: Readonly<Record<string, unknown>>) => {
+  return (parameters: Readonly<Record<string, unknown>>) => {
     const given = decoders.filter(
-      ([name]) => Object.hasOwn(query, name) && query[name] !== undefined,
+      ([name]) => Object.hasOwn(parameters, name) && parameters[name] !== undefined,
     )
     return Object.fromEntries(
       given.map(([name, decode, isList]) => {
-        const value = query[name]
+        const value = parameters[name]
         // A list of one value is written as the value.
         return [name, decode(isList && !Array.isArray(value) ? [value] : value)]
       }),

@@ -189,9 +189,13 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   return primaryParty
 }
 
+/** The id by which the one provider is listed; requests may also leave it out. */
+export const DEFAULT_PROVIDER = 'default'
+
 /** D-32: only the default provider exists. */
 export function checkProvider(id: string): void {
-  if (id !== '') throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
+  if (id !== '' && id !== DEFAULT_PROVIDER)
+    throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
 }
 
 /** The handlers, which refuse a request that names another provider than the default in its query or body. */
