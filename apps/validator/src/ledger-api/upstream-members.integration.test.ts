@@ -93,6 +93,10 @@ const it = itWithPeople.extend(
           path: '/v2/commands/submit-and-wait-for-transaction',
           body: { commands },
         },
+        'POST /v2/commands/submit-and-wait-for-transaction-tree': {
+          path: '/v2/commands/submit-and-wait-for-transaction-tree',
+          body: commands,
+        },
         'POST /v2/parties': { path: '/v2/parties', body: { partyIdHint: id } },
         'POST /v2/state/active-contracts': {
           path: '/v2/state/active-contracts',
