@@ -155,7 +155,7 @@ describe('single transactions', () => {
     expect(await treeOf('9223372036854775807', own)).toBe('404 UPDATE_NOT_FOUND')
     const none = await client.get(`/v2/updates/transaction-tree-by-offset/${offset}`)
     expect(outcome(none)).toBe('400 MISSING_FIELD')
-    const many = Array.from({ length: 201 }, () => "parties=a").join('&')
+    const many = Array.from({ length: 201 }, () => 'parties=a').join('&')
     const tooMany = await client.get(`/v2/updates/transaction-tree-by-offset/${offset}?${many}`)
     expect(outcome(tooMany)).toBe('400 INVALID_ARGUMENT')
   })
