@@ -16,6 +16,7 @@ import { createAppliedOutcomes, refusalIn } from './applied-outcomes.ts'
 import { type Context, createContext } from './context.ts'
 import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
+import { createUpstreamHandlers } from './handlers/upstream-reads.ts'
 import { headHeaders } from './pinned.ts'
 
 /** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */
@@ -49,6 +50,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
       }),
       ...createLookupHandlers({ reads: replica, certified, network }),
       ...createNetworkHandlers({ ...context, reads: replica, certified, polls }),
+      ...createUpstreamHandlers({ ...context, reads: replica }),
       ...createSnapshotHandlers(context),
       async judgeEntry({ body }) {
         const { offset } = replica.head()

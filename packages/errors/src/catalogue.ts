@@ -72,6 +72,7 @@ export const catalogue = {
   CONTRACT_NOT_FOUND: notFound(
     'No active contract has this id, or it is not visible to the caller.',
   ),
+  INSTRUMENT_NOT_FOUND: notFound('The registry of tokens has no instrument with this id.'),
   SNAPSHOT_NOT_FOUND: notFound(
     'The node has no snapshot of the state at this offset, or it has no such piece.',
   ),

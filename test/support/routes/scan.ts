@@ -96,6 +96,16 @@ export const engineCase = {
   },
 } as const
 
+export const provider: Build = ({ user }) => ({ params: { provider_party_id: user.party } })
+export const invalidProvider: Build = () => ({ params: { provider_party_id: 'alice' } })
+export const instrument: Build = () => ({ params: { instrumentId: 'Coin' } })
+export const unknownInstrument: Build = () => ({ params: { instrumentId: 'Amulet' } })
+const ofProvider = {
+  success: provider,
+  errors: { ...pinErrors(provider), INVALID_PARTY: invalidProvider },
+}
+const ofContract: Build = () => ({ params: { contract_id: `00${'0'.repeat(64)}` } })
+
 export const scanCases = {
   ...healthCases,
   listEntries: {
@@ -149,6 +159,19 @@ export const scanCases = {
   getDsoPartyId: { success: plain, errors: pinErrors(plain) },
   getDso: { success: plain, errors: certifiedErrors(plain) },
   listScans: { success: plain, errors: certifiedErrors(plain) },
+  getSpliceInstanceNames: { success: plain, errors: pinErrors(plain) },
+  getFeatureSupport: { success: plain, errors: pinErrors(plain) },
+  listClosedRounds: { success: plain, errors: pinErrors(plain) },
+  listFeaturedApps: { success: plain, errors: pinErrors(plain) },
+  getFeaturedApp: ofProvider,
+  listFeaturedAppsByProvider: ofProvider,
+  getFeaturedAppByContractId: { success: ofContract, errors: pinErrors(ofContract) },
+  getRegistryInfo: { success: plain, errors: pinErrors(plain) },
+  listInstruments: { success: plain, errors: pinErrors(plain) },
+  getInstrument: {
+    success: instrument,
+    errors: { ...pinErrors(instrument), INSTRUMENT_NOT_FOUND: unknownInstrument },
+  },
   getCertificate: {
     success: plain,
     errors: {

@@ -21,6 +21,7 @@ import {
 } from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
 import { LedgerOffset, MaxAgeMs, ProxyQuorum } from '../schemas/scalars.ts'
+import { instrumentsQuery } from '../schemas/upstream.ts'
 import { scanRoutes } from './scan.ts'
 
 const quorumHeaders = Type.Object({
@@ -61,7 +62,9 @@ const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const
 function through<const Route extends RouteDef>(ofNode: Route) {
   const { operationId, path: nodePath, headers, query, responseHeaders, tag, ...same } = ofNode
   const errors = ofNode.otherForms === undefined ? quorumErrors : certifiedErrors
-  const path = nodePath.replace('/v0', '/v0/scan-proxy') as `/${string}`
+  // Wallets take the proxy for the address of the registry, and add its paths.
+  const below = nodePath.replace(/^\/v0/, '')
+  const path = `/v0/scan-proxy${below}` as const
   return { ...proxied, ...same, errors, path, cost: verifiedCost(ofNode.cost) }
 }
 
@@ -140,6 +143,20 @@ export const scanProxyRoutes = defineRoutes({
     cost: COST_VERIFIED_DOCUMENT,
   },
   proxyListScans: { ...through(scanRoutes.listScans), cost: COST_VERIFIED_DOCUMENT },
+  proxyGetSpliceInstanceNames: through(scanRoutes.getSpliceInstanceNames),
+  proxyGetFeaturedApp: {
+    ...through(scanRoutes.getFeaturedApp),
+    errors: [...quorumErrors, 'INVALID_PARTY'],
+  },
+  proxyGetRegistryInfo: through(scanRoutes.getRegistryInfo),
+  proxyListInstruments: {
+    ...through(scanRoutes.listInstruments),
+    query: proxyQuery(instrumentsQuery),
+  },
+  proxyGetInstrument: {
+    ...through(scanRoutes.getInstrument),
+    errors: [...quorumErrors, 'INSTRUMENT_NOT_FOUND'],
+  },
   proxyGetGenesis: route('GET /v0/scan-proxy/genesis', ownRead, {
     summary: 'The genesis document, as this validator has it.',
     response: scanRoutes.getGenesis.response,

@@ -13,6 +13,7 @@ import * as entries from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
 import * as network from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party, Quorum } from '../schemas/scalars.ts'
+import * as upstream from '../schemas/upstream.ts'
 import { healthRoutes } from './health.ts'
 import { engineRead, SUBMISSION_BYTES_MAX } from './synchronizer.ts'
 
@@ -60,6 +61,14 @@ const proven = {
   otherForms: { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer },
   errors: certifiedErrors,
 } as const
+
+const ofProvider = {
+  ...pinned,
+  params: upstream.providerParams,
+  errors: [...pinErrors, 'INVALID_PARTY'],
+} as const
+
+const registry = { ...pinned, tag: 'token-registry' } as const
 
 const lookup = { ...proven, tag: 'lookup' } as const
 
@@ -159,6 +168,55 @@ export const scanRoutes = defineRoutes({
     summary: 'The signed addresses of all scan nodes.',
     query: Type.Object(certifiedQuery),
     response: network.ScansAnswer,
+  }),
+  getSpliceInstanceNames: route('GET /v0/splice-instance-names', pinned, {
+    summary: 'The names of the network, its coin and its name service, to show to users.',
+    response: upstream.InstanceNamesAnswer,
+  }),
+  getFeatureSupport: route('GET /v0/feature-support', pinned, {
+    summary: 'Optional features of the network.',
+    response: upstream.FeatureSupportAnswer,
+  }),
+  listClosedRounds: route('GET /v0/closed-rounds', pinned, {
+    summary: 'Closed rounds that wait for their end: none.',
+    response: upstream.ClosedRoundsAnswer,
+  }),
+  listFeaturedApps: route('GET /v0/featured-apps', pinned, {
+    summary: 'Rights of featured apps: none.',
+    response: upstream.FeaturedAppsAnswer,
+  }),
+  getFeaturedApp: route('GET /v0/featured-apps/{provider_party_id}', ofProvider, {
+    summary: 'The right of a featured app: none.',
+    response: upstream.FeaturedAppAnswer,
+  }),
+  listFeaturedAppsByProvider: route(
+    'GET /v0/featured-apps/by-provider/{provider_party_id}',
+    ofProvider,
+    {
+      summary: 'The rights of a provider of featured apps: none.',
+      response: upstream.FeaturedAppsAnswer,
+    },
+  ),
+  getFeaturedAppByContractId: route('GET /v0/featured-apps/by-contract-id/{contract_id}', pinned, {
+    summary: 'The right of a featured app by its contract: none.',
+    params: upstream.featuredContractParams,
+    response: upstream.FeaturedAppAnswer,
+  }),
+  getRegistryInfo: route('GET /registry/metadata/v1/info', registry, {
+    summary:
+      'The registry of tokens, of the token standard: its administrator, and what it supports.',
+    response: upstream.RegistryInfoAnswer,
+  }),
+  listInstruments: route('GET /registry/metadata/v1/instruments', registry, {
+    summary: 'The tokens of the registry: the coin.',
+    query: Type.Object(upstream.instrumentsQuery),
+    response: upstream.InstrumentsAnswer,
+  }),
+  getInstrument: route('GET /registry/metadata/v1/instruments/{instrumentId}', registry, {
+    summary: 'A token by its id.',
+    params: upstream.instrumentParams,
+    response: upstream.InstrumentAnswer,
+    errors: [...pinErrors, 'INSTRUMENT_NOT_FOUND'],
   }),
   getCertificate: route('GET /v0/certificate', nodeRead, {
     summary: 'The newest certificate that the node has.',
