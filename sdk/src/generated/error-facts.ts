@@ -69,6 +69,7 @@ export const serverErrorFacts = {
   OPEN_REQUEST_LIMIT: { status: 409, definite: true, retryable: false },
   LIMIT_EXCEEDED: { status: 409, definite: true, retryable: false },
   ENTRY_NOT_FOUND: { status: 404, definite: true, retryable: false },
+  INSTRUMENT_NOT_FOUND: { status: 404, definite: true, retryable: false },
   SNAPSHOT_NOT_FOUND: { status: 404, definite: true, retryable: false },
   WALLET_NOT_FOUND: { status: 404, definite: true, retryable: false },
   ROUTE_NOT_FOUND: { status: 404, definite: true, retryable: false },

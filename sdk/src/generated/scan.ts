@@ -285,6 +285,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/splice-instance-names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The names of the network, its coin and its name service, to show to users. */
+        get: operations["getSpliceInstanceNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/feature-support": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Optional features of the network. */
+        get: operations["getFeatureSupport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/closed-rounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Closed rounds that wait for their end: none. */
+        get: operations["listClosedRounds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/featured-apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rights of featured apps: none. */
+        get: operations["listFeaturedApps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/featured-apps/{provider_party_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The right of a featured app: none. */
+        get: operations["getFeaturedApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/featured-apps/by-provider/{provider_party_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rights of a provider of featured apps: none. */
+        get: operations["listFeaturedAppsByProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/featured-apps/by-contract-id/{contract_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The right of a featured app by its contract: none. */
+        get: operations["getFeaturedAppByContractId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry/metadata/v1/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The registry of tokens, of the token standard: its administrator, and what it supports. */
+        get: operations["getRegistryInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry/metadata/v1/instruments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tokens of the registry: the coin. */
+        get: operations["listInstruments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry/metadata/v1/instruments/{instrumentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A token by its id. */
+        get: operations["getInstrument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/certificate": {
         parameters: {
             query?: never;
@@ -719,6 +889,11 @@ export interface components {
             /** @description The part of the state tree with the answer, depth first. */
             proof: unknown[];
         };
+        /** @description Closed rounds. */
+        ClosedRoundsAnswer: {
+            /** @description Always empty: nothing remains to be done once a round is closed. */
+            rounds: components["schemas"]["Contract"][];
+        };
         /** @description An active contract. */
         Contract: {
             /** @description Its template: `<package id>:<Module>:<Entity>`. */
@@ -806,6 +981,18 @@ export interface components {
             details: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** @description Optional features. None is listed, because upstream lists none. */
+        FeatureSupportAnswer: Record<string, never>;
+        /** @description The right of a featured app. */
+        FeaturedAppAnswer: {
+            /** @description Always absent: such rights do not exist. */
+            featured_app_right?: components["schemas"]["Contract"];
+        };
+        /** @description Rights of featured apps. */
+        FeaturedAppsAnswer: {
+            /** @description Always empty: such rights do not exist. */
+            featured_apps: components["schemas"]["Contract"][];
         };
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
@@ -912,6 +1099,43 @@ export interface components {
             activityRetentionMicros: number;
             /** @description Bytes that a participant adds to the state in a day at most; absent: 32 MiB. */
             stateBytesPerDay?: number;
+        };
+        /** @description Names to show to users. */
+        InstanceNamesAnswer: {
+            /** @description The name of the network. */
+            network_name: string;
+            /** @description Always empty: it has no picture. */
+            network_favicon_url: string;
+            /** @description The name of the coin. */
+            amulet_name: string;
+            /** @description Its symbol. */
+            amulet_name_acronym: string;
+            /** @description The name of the name service. */
+            name_service_name: string;
+            /** @description Its symbol. */
+            name_service_name_acronym: string;
+        };
+        /** @description A token. */
+        Instrument: {
+            /** @description Its id, as holdings name it. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Its symbol. */
+            symbol: string;
+            /** @description Fractional digits of an amount. */
+            decimals: number;
+            /** @description Whether transfers are stopped: always false. */
+            paused: boolean;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
+        };
+        /** @description The tokens of the registry. */
+        InstrumentsAnswer: {
+            /** @description The coin. */
+            instruments: components["schemas"]["Instrument"][];
         };
         /** @description By name or by party, not both. */
         Lookup: {
@@ -1100,6 +1324,15 @@ export interface components {
                     nodes: string[];
                 }[];
             }[];
+        };
+        /** @description The registry of tokens. */
+        RegistryInfoAnswer: {
+            /** @description The operator party, which administers the instrument. */
+            adminId: string;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
         };
         /** @description Address records, each signed by its node. */
         ScansAnswer: {
@@ -2978,6 +3211,1109 @@ export interface operations {
              *     NO_CERTIFICATE: The node has no certificate with the requested number of signatures at the offset.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSpliceInstanceNames: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceNamesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFeatureSupport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeatureSupportAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listClosedRounds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClosedRoundsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFeaturedApps: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFeaturedApp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                provider_party_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFeaturedAppsByProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                provider_party_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFeaturedAppByContractId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path: {
+                /** @description A contract id. */
+                contract_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRegistryInfo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryInfoAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listInstruments: {
+        parameters: {
+            query?: {
+                /** @description Instruments at most. There is one. */
+                pageSize?: number;
+                /** @description Empty: there is one page. */
+                pageToken?: string;
+            };
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstrumentsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInstrument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+            };
+            path: {
+                /** @description The id of the instrument. */
+                instrumentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instrument"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INSTRUMENT_NOT_FOUND: The registry of tokens has no instrument with this id. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
+             *
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: The process has reached a limit of work in progress.
              */

@@ -327,6 +327,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/splice-instance-names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The names of the network, its coin and its name service, to show to users. */
+        get: operations["proxyGetSpliceInstanceNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/featured-apps/{provider_party_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The right of a featured app: none. */
+        get: operations["proxyGetFeaturedApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The registry of tokens, of the token standard: its administrator, and what it supports. */
+        get: operations["proxyGetRegistryInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/instruments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tokens of the registry: the coin. */
+        get: operations["proxyListInstruments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/instruments/{instrumentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A token by its id. */
+        get: operations["proxyGetInstrument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/genesis": {
         parameters: {
             query?: never;
@@ -1229,6 +1314,11 @@ export interface components {
             /** @description The first and the last of each node. */
             evidence: components["schemas"]["Evidence"][];
         };
+        /** @description The right of a featured app. */
+        FeaturedAppAnswer: {
+            /** @description Always absent: such rights do not exist. */
+            featured_app_right?: components["schemas"]["Contract"];
+        };
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
             /**
@@ -1339,6 +1429,43 @@ export interface components {
         InitialPaymentsAnswer: {
             /** @description SubscriptionInitialPayment contracts. */
             initial_payments: components["schemas"]["Contract"][];
+        };
+        /** @description Names to show to users. */
+        InstanceNamesAnswer: {
+            /** @description The name of the network. */
+            network_name: string;
+            /** @description Always empty: it has no picture. */
+            network_favicon_url: string;
+            /** @description The name of the coin. */
+            amulet_name: string;
+            /** @description Its symbol. */
+            amulet_name_acronym: string;
+            /** @description The name of the name service. */
+            name_service_name: string;
+            /** @description Its symbol. */
+            name_service_name_acronym: string;
+        };
+        /** @description A token. */
+        Instrument: {
+            /** @description Its id, as holdings name it. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Its symbol. */
+            symbol: string;
+            /** @description Fractional digits of an amount. */
+            decimals: number;
+            /** @description Whether transfers are stopped: always false. */
+            paused: boolean;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
+        };
+        /** @description The tokens of the registry. */
+        InstrumentsAnswer: {
+            /** @description The coin. */
+            instruments: components["schemas"]["Instrument"][];
         };
         /** @description By name or by party, not both. */
         Lookup: {
@@ -1558,6 +1685,15 @@ export interface components {
         };
         /** @description Nothing in it counts: the user is that of the token. */
         RegisterRequest: Record<string, never> | null;
+        /** @description The registry of tokens. */
+        RegistryInfoAnswer: {
+            /** @description The operator party, which administers the instrument. */
+            adminId: string;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
+        };
         /** @description Address records, each signed by its node. */
         ScansAnswer: {
             /** @description By synchronizer. */
@@ -3911,6 +4047,630 @@ export interface operations {
             };
             /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
             410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetSpliceInstanceNames: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceNamesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetFeaturedApp: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                provider_party_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetRegistryInfo: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryInfoAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyListInstruments: {
+        parameters: {
+            query?: {
+                /** @description Instruments at most. There is one. */
+                pageSize?: number;
+                /** @description Empty: there is one page. */
+                pageToken?: string;
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstrumentsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetInstrument: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path: {
+                /** @description The id of the instrument. */
+                instrumentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instrument"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INSTRUMENT_NOT_FOUND: The registry of tokens has no instrument with this id. */
+            404: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
