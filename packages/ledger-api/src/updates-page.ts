@@ -25,7 +25,7 @@ const PAGE_CHARACTERS_MAX = 4 * 1024 * 1024
 /** Updates that are read for a page, also those that the format does not show. */
 const PAGE_ROWS_MAX = 10_000
 
-export type PageReads = Pick<LedgerReads, 'feed' | 'guard' | 'replica' | 'synchronizerId'>
+type PageReads = Pick<LedgerReads, 'feed' | 'guard' | 'replica' | 'synchronizerId'>
 
 type PageRequest = BodyOf<(typeof ledgerRoutes)['getUpdatesPage']>
 
