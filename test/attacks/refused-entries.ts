@@ -1,4 +1,8 @@
-/** Entries that every replica refuses, from four addresses without a token, at the rate that these are permitted. */
+/**
+ * Entries that every replica refuses, from four addresses without a token, at the rate that these are permitted. An entry
+ * whose judgement is late is admitted, which depends on the machine; its sender pays for its bytes afterwards, which does
+ * not.
+ */
 import {
   createKeyPair,
   createSystemClock,
@@ -9,6 +13,7 @@ import {
 } from '@quorumscan/base'
 import { allocatePartyCommand, tapCommand, transferCommand } from '@quorumscan/ledger'
 import { type ContractId, partyIdOf } from '@quorumscan/model'
+import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { Agent, request } from 'undici'
 import { createUser, unwrap } from '../support/client.ts'
@@ -21,6 +26,9 @@ const ADDRESSES = ['127.0.5.1', '127.0.5.2', '127.0.5.3', '127.0.5.4']
 /** The units of an address in a second: what it sends at once at its start, an entry for a unit. */
 const PER_SECOND = 50
 const SECONDS = 10
+/** What the price of a refused entry in the log counts as its bytes (D-95). */
+const BYTES_PER_UNIT = 64
+const OVERHEAD_BYTES = 400
 const clock = createSystemClock()
 
 /** What the log must not have, and the statuses that a client may see. */
@@ -33,9 +41,12 @@ export const refusedEntries: Attack = {
   needsOwnCluster: true,
   claim:
     `${ADDRESSES.length} addresses without a token send ${PER_SECOND} entries a second each, at once, with a bad ` +
-    'signature, for an unknown party, with a spent contract, or known bytes. None of them reaches the log.',
+    'signature, for an unknown party, with a spent contract, or known bytes. None of them reaches the log but those whose ' +
+    'judgement was late, and the senders of these owe all bytes that they leave.',
   async run({ cluster }) {
     const makeAttempt = await createAttempts(cluster)
+    const counts = () => countsOf(cluster)
+    const before = await counts()
     const sent: Attempt[] = []
     const answers = new Map<string, number>()
     const submit = async (agent: Agent) => {
@@ -70,14 +81,23 @@ export const refusedEntries: Attack = {
       return [...hashes].reduce((sum, hash) => sum + (inLog.get(hash) ?? 0) - admitted, 0)
     }
     const reachedInAll = KINDS.reduce((sum, kind) => sum + reached(kind), 0)
-    const limited = [...answers].reduce((sum, [answer, count]) => {
-      return answer.endsWith('429') ? sum + count : sum
+    const owed = sent.reduce((sum, { kind, bytes }) => {
+      const isLeft = kind !== 'known double' && inLog.has(sha256Hex(bytes))
+      return sum + (isLeft ? Math.ceil((bytes.byteLength + OVERHEAD_BYTES) / BYTES_PER_UNIT) : 0)
     }, 0)
+    const charged = async () => (await counts()).refusedUnits - before.refusedUnits
+    await untilTrue('the debt of the senders', async () => (await charged()) >= owed)
+    const unjudged = (await counts()).unjudged - before.unjudged
+    const isJudged = (['unknown party', 'spent contract'] as const).every((kind) =>
+      answers.has(`${kind} 400`),
+    )
     return {
-      // Otherwise the rate alone would hold them off.
-      holds: reachedInAll === 0 && limited < sent.length / 2,
+      // Otherwise the rate alone would hold them off, or no judgement came in time.
+      holds: reachedInAll <= unjudged && isJudged,
       figures: {
         'entries sent': sent.length,
+        'admitted because their judgement was late': unjudged,
+        'units that their senders owe for those in the log': owed,
         ...Object.fromEntries(KINDS.map((kind) => [`in the log: ${kind}`, reached(kind)])),
         ...Object.fromEntries([...answers].sort()),
       },
@@ -153,4 +173,15 @@ async function countInLog(cluster: RunningCluster): Promise<ReadonlyMap<string, 
     counts.set(hash, (counts.get(hash) ?? 0) + 1)
   }
   return counts
+}
+
+/** What the synchronizer has counted. */
+async function countsOf({ urls }: RunningCluster) {
+  const { text } = await send(`${urls.synchronizer}/metrics`)
+  const read = (name: string) =>
+    Number(new RegExp(`^quorumscan_${name} (.+)$`, 'm').exec(text)?.[1])
+  return {
+    unjudged: read('entries_unjudged_total'),
+    refusedUnits: read('refused_entry_units_total'),
+  }
 }

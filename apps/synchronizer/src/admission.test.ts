@@ -10,7 +10,8 @@ const ANONYMOUS = { client: '192.0.2.1', isPeer: false }
 const OTHER = { client: '192.0.2.2', isPeer: false }
 
 /** An admission whose nodes admit each entry, and then say whether the state has refused it. */
-function setUp(isRefused: boolean) {
+function setUp(isRefused: boolean, { isLate = false } = {}) {
+  const counted = { unjudged: 0, units: 0 }
   const clock = createManualClock()
   const asked: Uint8Array[] = []
   const checked = (): CheckedEntry => ({
@@ -40,14 +41,20 @@ function setUp(isRefused: boolean) {
     clock,
     room: { assertRoom: () => {}, note: () => {} },
     judge: {
-      before: async () => ({ refusal: null, growth: 0 }),
+      before: async () => ({ refusal: null, growth: isLate ? null : 0, isLate }),
       async wasRefused(bytes) {
         asked.push(bytes)
         return isRefused
       },
     },
+    count: {
+      unjudged: () => counted.unjudged++,
+      refusedUnits: (units) => {
+        counted.units += units
+      },
+    },
   })
-  return { clock, asked, submit: admission.submit }
+  return { clock, asked, counted, submit: admission.submit }
 }
 
 it('an entry that a race made refused costs its address the bytes that it leaves, afterwards', async () => {
@@ -72,4 +79,13 @@ it('an entry that had an effect costs no more, nor does that of a peer', async (
   for (let count = 0; count < 9; count++) await submit(new Uint8Array(5_000).fill(count), ANONYMOUS)
   expect(asked).toHaveLength(9)
   await setUp(true).submit(utf8('an entry'), { client: 'peer 1', isPeer: true })
+})
+
+it('so does one that was admitted because its judgement was late, and is counted', async () => {
+  const { counted, submit } = setUp(true, { isLate: true })
+  await submit(new Uint8Array(5_000).fill(1), ANONYMOUS)
+  await untilTrue('the debt', () => counted.units > 0)
+  expect(counted).toEqual({ unjudged: 1, units: 85 })
+  const next = submit(utf8('another'), ANONYMOUS)
+  await expect(next).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })

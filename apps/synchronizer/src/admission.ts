@@ -29,6 +29,14 @@ export function refusedUnits(bytes: number): number {
   return Math.ceil((bytes + OVERHEAD_BYTES) / REFUSED_BYTES_PER_UNIT)
 }
 
+/** Counts what operators and tests want to know of entries of anonymous clients. */
+export type EntryCounts = {
+  /** An entry is admitted whose judgement was late. */
+  unjudged(): void
+  /** The sender of a refused entry that is in the log owes so many units. */
+  refusedUnits(units: number): void
+}
+
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
   readonly checkEntry: EntryChecker
@@ -37,15 +45,19 @@ export function createAdmission(options: {
   readonly room: Pick<Room, 'assertRoom' | 'note'>
   /** What the state says about the entry of an anonymous client. */
   readonly judge: StateJudge
+  readonly count: EntryCounts
 }) {
-  const { log, checkEntry, budgets, clock, room, judge } = options
+  const { log, checkEntry, budgets, clock, room, judge, count } = options
   /** Hashes of entries that the log has. Repeating them would fill the log and use up the rate budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
   /** Never rejects: what is not known costs nothing. */
   const chargeIfRefused = async (bytes: Uint8Array, submitter: Submitter): Promise<void> => {
     const isRefused = await judge.wasRefused(bytes).catch(() => false)
-    if (isRefused) budgets.settle(submitter, refusedUnits(bytes.byteLength))
+    if (!isRefused) return
+    const units = refusedUnits(bytes.byteLength)
+    budgets.settle(submitter, units)
+    count.refusedUnits(units)
   }
 
   return {
@@ -83,6 +95,7 @@ export function createAdmission(options: {
       if (!submitter.isPeer) {
         const judgement = await judge.before(bytes, submitter.client)
         if (judgement.refusal !== null) throw toScanError(judgement.refusal)
+        if (judgement.isLate) count.unjudged()
         // Unknown bytes count as those of the entry.
         budgets.chargeGrowth(submitter, Math.max(0, judgement.growth ?? bytes.byteLength))
       }

@@ -23,7 +23,7 @@ import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { type Genesis, maxFaulty, STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { createRateBudgets } from './budgets.ts'
-import { measuredLog } from './metrics.ts'
+import { countEntries, measuredLog } from './metrics.ts'
 import { openRedisLog } from './redis-log.ts'
 import { type FreeBytesOf, watchRoom } from './room.ts'
 import { createStateJudge } from './state-judge.ts'
@@ -149,7 +149,15 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       clocks,
       log,
       feed,
-      admission: createAdmission({ log: measured, checkEntry, budgets, clock, room, judge }),
+      admission: createAdmission({
+        log: measured,
+        checkEntry,
+        budgets,
+        clock,
+        room,
+        judge,
+        count: countEntries(metrics),
+      }),
       room,
       memory,
       /** Resolves after disposing; rejects when the log cannot continue (another writer, a lost end). */

@@ -7,7 +7,7 @@ const ENTRY = utf8('an entry')
 const HEAD = 7
 const REFUSED = { offset: HEAD, refusal: 'CONTRACT_NOT_FOUND: spent', growth: 0 }
 const ACCEPTED = adding(500)
-const UNKNOWN = { refusal: null, growth: null }
+const LATE = { refusal: null, growth: null, isLate: true }
 const HANGS = 'hangs'
 const FAILS = 'fails'
 
@@ -71,7 +71,7 @@ it('admits the entry after 50 ms without a judgement', async () => {
   expect(judged).toBe('waiting')
   await clock.advance(1)
   await judging
-  expect(judged).toEqual(UNKNOWN)
+  expect(judged).toEqual(LATE)
 })
 
 it('asks again until the node has applied what the log had when the entry came', async () => {
@@ -88,7 +88,7 @@ it('admits the entry if the node does not reach that offset in time', async () =
   const { judge, clock } = setUp(1, [late])
   const judging = judge.before(ENTRY, 'a client')
   for (let ms = 0; ms < 50; ms += 5) await clock.advance(5)
-  expect(await judging).toEqual(UNKNOWN)
+  expect(await judging).toEqual(LATE)
 })
 
 it.each<readonly [string, number | null, number, readonly Answers[]]>([
@@ -116,22 +116,40 @@ it.each<readonly [string, number, readonly Answers[]]>([
   ['had an effect', 1, [[{ ...ACCEPTED, is_applied: true }]]],
   ['would be refused now, as it is in the log', 1, [[{ ...REFUSED, is_applied: false }]]],
   ['is judged by an older node', 1, [[REFUSED]]],
-  ['is unknown to a node that fails', 1, [[FAILS]]],
   ['one node of four refuses', 2, [[APPLIED], [ACCEPTED], [ACCEPTED], [ACCEPTED]]],
 ])('an entry that %s was not refused', async (_, needed, answers) => {
   expect(await setUp(needed, ...answers).judge.wasRefused(ENTRY)).toBe(false)
 })
 
-it('asks again until the node has applied the entry, for 5 s', async () => {
+it('asks again, less and less often, until the node has applied the entry, for a minute', async () => {
   const late = { ...ACCEPTED, offset: HEAD - 1, is_applied: false }
-  const first = setUp(1, [late, late, APPLIED])
-  const judging = first.judge.wasRefused(ENTRY)
-  for (let ms = 0; ms < 4_000; ms += 500) await first.clock.advance(500)
-  expect([await judging, first.asked.length]).toEqual([true, 3])
-  const second = setUp(1, [late])
-  const hopeless = second.judge.wasRefused(ENTRY)
-  for (let ms = 0; ms <= 5_000; ms += 500) await second.clock.advance(500)
+  const first = setUp(1, [late, FAILS, late, late, late, APPLIED])
+  let isOver = false
+  const judging = first.judge.wasRefused(ENTRY).finally(() => {
+    isOver = true
+  })
+  const secondsOf = async ({ clock }: typeof first) => {
+    let ms = 0
+    for (; !isOver && ms < 100_000; ms += 500) await clock.advance(500)
+    return ms / 1000
+  }
+  // 0.5 + 1 + 2 + 4 + 8 s.
+  expect(Math.floor(await secondsOf(first))).toBeLessThanOrEqual(16)
+  expect([await judging, first.asked.length]).toEqual([true, 6])
+  isOver = false
+  const second = setUp(1, [FAILS])
+  const hopeless = second.judge.wasRefused(ENTRY).finally(() => {
+    isOver = true
+  })
+  expect(Math.floor(await secondsOf(second))).toBe(60)
   expect(await hopeless).toBe(false)
+})
+
+it('says whether a judgement was late, as there is none where nobody is asked', async () => {
+  expect((await setUp(1, [ACCEPTED]).judge.before(ENTRY, 'a client')).isLate).toBe(false)
+  expect((await setUp(1, [REFUSED]).judge.before(ENTRY, 'a client')).isLate).toBe(false)
+  expect((await setUp(1).judge.before(ENTRY, 'a client')).isLate).toBe(false)
+  expect((await setUp(1, [FAILS]).judge.before(ENTRY, 'a client')).isLate).toBe(true)
 })
 
 it('asks no more nodes than are needed while these refuse the entry, each in its turn', async () => {

@@ -10,7 +10,7 @@ import { isOffset, type LogPosition } from '@quorumscan/model'
 import type { Peer, PeerClient, PeerEndpoint } from '@quorumscan/runtime'
 
 /** Ten times what a usual dry run takes, with its request; and the pause until a node has applied the newest entry. */
-const BEFORE = { msMax: 50, againMs: 5 }
+const BEFORE = { msMax: 50, againMs: 5, againMsMax: 5, isPatient: false }
 /**
  * Entries that are judged at once. The others wait for their turn, which does not count towards their time: of a burst that
  * is judged all at once, none would be judged in time.
@@ -20,8 +20,12 @@ const AT_ONCE_MAX = 8
 const WAITING_MAX = 400
 /** Nodes beyond those that are needed are asked when one of these has said something else, or nothing for so long. */
 const HEDGE_MS = 15
-/** For an entry that is in the log. No submission waits for this judgement. */
-const AFTER = { msMax: 5_000, againMs: 500 }
+/**
+ * For an entry that is in the log. No submission waits for this judgement, so that a slow machine or a node that restarts
+ * saves its sender nothing.
+ */
+const AFTER = { msMax: 60_000, againMs: 500, againMsMax: 8_000, isPatient: true }
+const REQUEST_MS_MAX = 5_000
 /** A refusal is a sentence. */
 const ANSWER_BYTES_MAX = 16_384
 
@@ -63,22 +67,33 @@ export function createStateJudge(options: {
     }
   }
 
-  /** What the node says about the entry. Resolves once it has applied the offset. @throws If it fails. */
-  const ask = async (node: Peer, asked: Asked, signal: AbortSignal): Promise<NodeJudgement> => {
-    const { bytes, offset, msMax, againMs } = asked
+  /** What the node says about the entry now. @throws If it fails. */
+  const askOnce = async (node: Peer, { bytes, msMax }: Asked, signal: AbortSignal) => {
     const [{ url, isPublicOnly } = { url: node.url, isPublicOnly: false }] =
       options.endpointsOf(node)
-    const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: msMax, isPublicOnly, signal }
-    for (;;) {
-      const reply = await client.request(url, {
-        path: '/v0/entry-judgements',
-        body: bytes,
-        ...bounds,
+    const reply = await client.request(url, {
+      path: '/v0/entry-judgements',
+      body: bytes,
+      bytesMax: ANSWER_BYTES_MAX,
+      timeoutMs: Math.min(msMax, REQUEST_MS_MAX),
+      isPublicOnly,
+      signal,
+    })
+    const answer: unknown = reply.status === 200 ? JSON.parse(fromUtf8(reply.body)) : null
+    if (!isJudgement(answer)) throw new Error('no judgement')
+    return answer
+  }
+
+  /** The same, once it has applied the offset. @throws If it fails, unless the caller is patient. */
+  const ask = async (node: Peer, asked: Asked, signal: AbortSignal): Promise<NodeJudgement> => {
+    const { offset, againMsMax, isPatient } = asked
+    for (let pauseMs = asked.againMs; ; pauseMs = Math.min(2 * pauseMs, againMsMax)) {
+      const answer = await askOnce(node, asked, signal).catch((error: unknown) => {
+        if (!isPatient) throw error
+        return null
       })
-      const answer: unknown = reply.status === 200 ? JSON.parse(fromUtf8(reply.body)) : null
-      if (!isJudgement(answer)) throw new Error('no judgement')
-      if (answer.offset >= offset) return answer
-      await clock.delay(againMs, signal)
+      if (answer !== null && answer.offset >= offset) return answer
+      await clock.delay(pauseMs, signal)
     }
   }
 
@@ -136,6 +151,7 @@ export function createStateJudge(options: {
                 message: `every replica would refuse this entry now: ${reasons.at(-1)}`,
               },
         growth: growths[needed - 1] ?? null,
+        isLate: nodes.length >= needed && judgements.length < needed,
       }
     },
     /** Whether the state has refused the entry, which is in the log; false if that is not known. */
@@ -149,13 +165,18 @@ export function createStateJudge(options: {
   }
 }
 
-type Asked = typeof BEFORE & { readonly bytes: Uint8Array; readonly offset: number }
+type Asked = (typeof BEFORE | typeof AFTER) & {
+  readonly bytes: Uint8Array
+  readonly offset: number
+}
 
 export type StateJudgement = {
   /** Why the nodes refuse the entry; null: they do not, or that is not known. */
   readonly refusal: EntryRefusal | null
   /** Bytes that the entry adds to the state; null if that is not known. */
   readonly growth: number | null
+  /** Whether too few nodes have answered in time. */
+  readonly isLate: boolean
 }
 
 type NodeJudgement = {

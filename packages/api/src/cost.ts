@@ -6,18 +6,22 @@ export const COST_LOOKUP = 1
 /** D-33: one unit for 10 entries of a page. */
 const ENTRIES_PER_UNIT = 10
 /** A lookup through the scan proxy: nodes answer it, too, and their answers are compared. */
-export const COST_VERIFIED = 2
+export const COST_VERIFIED = 3
 /** A document of the network through the scan proxy: each node makes it, and it has kilobytes. */
-export const COST_VERIFIED_DOCUMENT = 6
+export const COST_VERIFIED_DOCUMENT = 8
+/** A read of the contracts of a user: its token is verified, and its rights are read first. */
+export const COST_USER_READ = 3
 /** A change of the validator's own store, which is on the disk when it is acknowledged. */
 export const COST_STORED = 5
 /** A submission is signed, ordered and applied by every node. */
-export const COST_SUBMISSION = 20
+export const COST_SUBMISSION = 30
+/** A submission that spends coins, which are chosen before; every node confirms the payment of a name. */
+export const COST_PAYMENT = 60
 /** A list of the ledger interface, whatever it has: rights and filters are checked, and several lists are read. */
 export const COST_LIST = 5
 /** A dry run of an entry by a node, without its bytes. */
 const COST_DRY_RUN = 5
-/** Of an entry whose dry run is asked for: one unit for each KiB. */
+/** Of an entry: one unit for each KiB. */
 const BYTES_PER_UNIT = 1024
 
 /** Contracts of a page of the wallet, unless the request names another number. */
@@ -41,10 +45,19 @@ export function activitiesCost(input: CostInput): number {
   return pageCost({ ...input, query: input.body })
 }
 
+/** An entry of the log: every node applies it, and its bytes are hashed, decoded and stored. */
+export function submittedCost({ body }: CostInput): number {
+  return COST_SUBMISSION + bytesUnits(body)
+}
+
 /** A dry run of an entry: its bytes are decoded, and the contracts that it names are read. */
 export function entryCost({ body }: CostInput): number {
+  return COST_DRY_RUN + bytesUnits(body)
+}
+
+function bytesUnits(body: unknown): number {
   const { byteLength } = (body ?? new Uint8Array()) as Uint8Array
-  return COST_DRY_RUN + Math.floor(byteLength / BYTES_PER_UNIT)
+  return Math.floor(byteLength / BYTES_PER_UNIT)
 }
 
 /**

@@ -93,6 +93,8 @@ export type LedgerRouteDef = AnyRoute & {
   readonly errorStatuses?: readonly (404 | 409 | 504)[]
   /** Units of D-33, besides those that follow from its work. Default: those of a lookup. */
   readonly cost?: number
+  /** What it reads is known only when it was done. */
+  readonly isList?: boolean
   /** How long the operation may take, ms; without it `LEDGER_REQUEST_MS_MAX` of `packages/ledger-api`. */
   readonly handlerMsMax?: number
 }

@@ -111,15 +111,16 @@ describe('prices (D-33)', () => {
     expect(cost(validatorRoutes.proxyLookupEntries, {}, { lookups })).toBe(units)
   })
 
-  it('a lookup through the proxy costs 2, a document of the network 6', () => {
+  it('a lookup through the proxy costs 3, a document of the network 8', () => {
     const { proxyGetEntryByName, proxyResolve, proxyGetDso, proxyGetAmuletRules } = validatorRoutes
     for (const route of [proxyGetEntryByName, proxyResolve])
-      expect(cost(route, {}, undefined)).toBe(2)
+      expect(cost(route, {}, undefined)).toBe(3)
     for (const route of [proxyGetDso, proxyGetAmuletRules])
-      expect(cost(route, {}, undefined)).toBe(6)
+      expect(cost(route, {}, undefined)).toBe(8)
   })
 
-  it('each submission of a user costs 20, and each other operation less', () => {
+  it('each submission of a user costs 30, one that pays 60, and each other operation less', () => {
+    const PAYMENTS = ['acceptSubscriptionRequest', 'paySubscription', 'createTransfer']
     const isSubmission = (id: string) =>
       /^(?:submit|create|accept|reject|withdraw|tap|pay|cancel|register|allocate)/.test(id)
     const of = (
@@ -127,7 +128,12 @@ describe('prices (D-33)', () => {
     ) => Object.entries(routes).filter(([, { auth }]) => auth !== 'none')
     for (const [id, { cost: units = 1 }] of [...of(validatorRoutes), ...of(ledgerRoutes)])
       if (typeof units === 'number' && id !== 'createLedgerUser')
-        expect([id, isSubmission(id) ? units === 20 : units < 20]).toEqual([id, true])
+        expect([id, units]).toEqual([
+          id,
+          PAYMENTS.includes(id) ? 60 : isSubmission(id) ? 30 : Math.min(units, 29),
+        ])
+    const entry = new Uint8Array(10_240)
+    expect(cost(synchronizerRoutes.submitEntry, {}, entry)).toBe(40)
   })
 
   it('probes are free', () => {

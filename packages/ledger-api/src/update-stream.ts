@@ -20,6 +20,8 @@ const PROGRESS_INTERVAL_MS = 15_000
  * garbage collector more.
  */
 const BATCH_ELEMENTS = 64
+/** An update may have a thousand events. */
+const BATCH_CHARACTERS = 128 * 1024
 
 type StreamDeps = Pick<LedgerReads, 'feed' | 'clock' | 'synchronizerId'>
 
@@ -200,15 +202,20 @@ function* projected(
 ) {
   const batchElements = Math.min(Math.max(elementsMax, 1), BATCH_ELEMENTS)
   let elements: string[] = []
+  let characters = 0
   let last: StoredUpdate | undefined
   for (const update of updates) {
     const element = project(update)
     onRows?.(1)
-    if (element !== null) elements.push(element)
+    if (element !== null) {
+      elements.push(element)
+      characters += element.length
+    }
     last = update
-    if (elements.length < batchElements) continue
+    if (elements.length < batchElements && characters < BATCH_CHARACTERS) continue
     yield elements
     elements = []
+    characters = 0
   }
   if (elements.length > 0) yield elements
   return last

@@ -43,6 +43,8 @@ export type Operation<Input> = {
   unitsOf(input: Input): number
   /** It waits for the ledger, and is no work for the load shedder meanwhile. */
   readonly isWaiting?: boolean
+  /** Its work is known only when it was done, and may be much more than its units. */
+  readonly isUnknown?: boolean
   handle(input: Input, call: RequestContext): Promise<Answer>
   isAnswer(body: unknown): boolean
   /** The deadline of the handler. */
@@ -78,7 +80,13 @@ export function createBind(server: {
     const admitted = admissionUnits(request.routeOptions.config.route)
     const rest = units - admitted
     if (rest > 0) request.client.charge(rest)
-    const work = shedder.begin(request.client, unitsInProgress)
+    const begun = shedder.begin(request.client, unitsInProgress, {
+      isUnknown: operation.isUnknown ?? false,
+      isGone: () => reply.raw.destroyed,
+    })
+    const work = begun instanceof Promise ? await begun : begun
+    // Meanwhile others of the client may have done more work than it can pay.
+    if (begun instanceof Promise) assertNoDebt(request.client, work)
     const paid = Math.max(units, admitted)
     countUnits(operation.operationId, paid)
     const call = new RequestContext(request, reply, { work, paid })
@@ -100,6 +108,16 @@ export function createBind(server: {
     if (typeof encoded === 'string') call.countBytes(encoded.length)
     settle()
     return responder.send(reply, { status, headers, body: encoded })
+  }
+}
+
+/** @throws {ScanError} RATE_LIMITED. */
+function assertNoDebt(client: Client, work: Work): void {
+  try {
+    client.charge(0)
+  } catch (error) {
+    work.end(error)
+    throw error
   }
 }
 
@@ -154,6 +172,15 @@ export class RequestContext {
 
   get forward(): Readonly<Record<string, string>> {
     return { 'x-request-id': this.requestId, ...this.#request.traced?.headers }
+  }
+
+  /**
+   * The request waits for news, and is no work for the load shedder until the returned function is called.
+   *
+   * @throws {ScanError} OVERLOADED if too many requests wait so.
+   */
+  pause(): () => void {
+    return this.#work.pause()
   }
 
   async waiting<T>(wait: () => Promise<T>): Promise<T> {

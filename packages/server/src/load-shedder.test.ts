@@ -1,11 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
 import { describe, expect, it } from 'vitest'
-import { createLoadShedder } from './load-shedder.ts'
+import { createLoadShedder, type Work } from './load-shedder.ts'
 
-function create() {
+/** Begins work that is not delayed. */
+const BEGUN = (work: Work | Promise<Work>): Work => {
+  if (work instanceof Promise) throw new Error('the work waits for other work of its network')
+  return work
+}
+
+function create({ unitsPerSecond = null as number | null } = {}) {
   let nowMs = 0
-  const shedder = createLoadShedder({ monotonicMs: () => nowMs })
+  const limited = createLoadShedder({ monotonicMs: () => nowMs }, { unitsPerSecond })
+  const shedder = {
+    ...limited,
+    begin: (...[sender, units]: Parameters<typeof limited.begin>) =>
+      BEGUN(limited.begin(sender, units)),
+  }
   const started: number[] = []
   const refused: number[] = []
   const pass = (ms: number) => {
@@ -43,6 +54,7 @@ function create() {
   }
   return {
     shedder,
+    begin: limited.begin,
     now: () => nowMs,
     started,
     refused,
@@ -330,5 +342,87 @@ describe('work in progress', () => {
     for (let count = 0; count < 2400; count++) wait(GREEDY)
     expect(() => wait(GREEDY)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
     wait({ network: 'modest', isPeer: false })
+  })
+})
+
+describe('work in progress of a network', () => {
+  const PER_SECOND = { unitsPerSecond: 200 }
+  const GREEDY = { network: 'greedy', isPeer: false }
+  const MODEST = { network: 'modest', isPeer: false }
+
+  it('is a third of a second of its rate, whatever a greedy client sends, and begins in order', async () => {
+    const { begin } = create(PER_SECOND)
+    const begun: number[] = []
+    const works: Work[] = []
+    const burst = Array.from({ length: 50 }, (_, name) =>
+      Promise.resolve(begin(GREEDY, 4)).then((work) => {
+        begun.push(name)
+        works.push(work)
+      }),
+    )
+    await nextTurn()
+    expect(begun).toHaveLength(16)
+    expect(begin(MODEST, 64)).not.toBeInstanceOf(Promise)
+    for (let count = 0; count < 50; count++) {
+      works.shift()?.end()
+      await nextTurn()
+      expect(works.length).toBeLessThanOrEqual(16)
+    }
+    await Promise.all(burst)
+    expect(begun).toEqual(Array.from({ length: 50 }, (_, name) => name))
+  })
+
+  it('may be exceeded by one request, whose size is not known before, and is free while it waits', async () => {
+    const { begin } = create(PER_SECOND)
+    const large = BEGUN(begin(GREEDY, 500))
+    let isBegun = false
+    const next = Promise.resolve(begin(GREEDY, 1)).then(() => {
+      isBegun = true
+    })
+    await nextTurn()
+    expect(isBegun).toBe(false)
+    const resume = large.pause()
+    await next
+    resume()
+    expect(begin(GREEDY, 1)).toBeInstanceOf(Promise)
+    // It is no work for this process.
+    expect(begin(GREEDY, 0)).not.toBeInstanceOf(Promise)
+  })
+
+  it('has one request of unknown work, which is not more of the work of all', async () => {
+    const { begin, hasRoom } = create(PER_SECOND)
+    const lists = Array.from({ length: 3 }, () => begin(GREEDY, 5, { isUnknown: true }))
+    expect(lists.map((work) => work instanceof Promise)).toEqual([false, true, true])
+    BEGUN(begin({ network: 'others', isPeer: false }, 2042))
+    expect(hasRoom()).toBe(true)
+  })
+
+  it('has no bound for peers', () => {
+    const { begin } = create(PER_SECOND)
+    const peer = { network: 'a peer', isPeer: true }
+    for (let count = 0; count < 8; count++) BEGUN(begin(peer, 256))
+  })
+
+  it.each([
+    ['it has waited for too long', 1751, false],
+    ['its client has left', 1750, true],
+  ])('a request is refused when its turn comes if %s', async (_, ms, isGone) => {
+    const { begin, pass } = create(PER_SECOND)
+    const first = BEGUN(begin(GREEDY, 64))
+    const waiting = begin(GREEDY, 1, { isGone: () => isGone })
+    pass(ms)
+    first.end()
+    await expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })
+    BEGUN(begin(GREEDY, 1))
+  })
+
+  it('a request is refused when its turn comes if others have used the room', async () => {
+    const { begin, fill } = create(PER_SECOND)
+    const first = BEGUN(begin(GREEDY, 64))
+    const waiting = begin(GREEDY, 1)
+    fill()
+    BEGUN(begin(MODEST, 256))
+    first.end()
+    await expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })
   })
 })

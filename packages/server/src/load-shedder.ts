@@ -14,6 +14,9 @@
  * finds the limit: it is halved after a handler reports that its work waited for too long, and grows by a batch each time
  * that the units of a whole limit were answered in time. Peers have larger limits. A request that waits for news, such
  * as a long poll, does not count as work while it waits. Clients share the queue, the work and these waits.
+ *
+ * A network has the work of a third of a second of its rate in progress; its other requests wait until some of it ends.
+ * Otherwise a client that sends all requests of a second at once would delay others by their work.
  */
 import { type Clock, createShares, createTurns, type Turns } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -44,6 +47,10 @@ const UNITS_AT_FIRST = 2048
 const UNITS_MIN = 256
 /** A client has as much as it leaves to others: work ends by itself, and a single one may read several of the largest pages. */
 const WORK_SHARE = { shareOfFree: 1 }
+/** Of the units that a client may spend in a second: 64 of 200. */
+const NETWORK_SHARE_OF_SECOND = 0.32
+/** A request whose work is known only when it was done counts as so much: all that a network has with 200 units per second. */
+const UNITS_OF_UNKNOWN = 64
 /** The limit grows while clients use more of their shares, or all together more than half of it. */
 const MORE_WANTED_USAGE = 1 / 2
 /** The time between two halvings: work that started before the first has ended by then. */
@@ -75,7 +82,24 @@ export type QueuedRequest = {
 
 export type LoadShedder = ReturnType<typeof createLoadShedder>
 /** A request in progress. */
-export type Work = ReturnType<LoadShedder['begin']>
+export type Work = {
+  /**
+   * The request waits for an event, without work for the process, until the returned function is called.
+   *
+   * @throws {ScanError} OVERLOADED if too many requests wait so.
+   */
+  pause(): () => void
+  /** @param error - What the handler failed with. */
+  end(error?: unknown): void
+}
+
+/** Of a request in progress. */
+type Size = {
+  /** Of the work of all clients. */
+  readonly units: number
+  /** Of the work of its network. */
+  readonly ownUnits: number
+}
 
 type Waiting = {
   readonly request: QueuedRequest
@@ -84,7 +108,11 @@ type Waiting = {
   readonly release: () => void
 }
 
-export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
+/** @param options.unitsPerSecond - The rate of a client; null for no limit. */
+export function createLoadShedder(
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+  { unitsPerSecond = null }: { readonly unitsPerSecond?: number | null } = {},
+) {
   const queued = createShares('requests in the queue', { requests: QUEUE_MAX })
   const ofPeers = createTurns<Waiting>('requests in the queue')
   const ofOthers = createTurns<Waiting>('requests in the queue')
@@ -102,6 +130,11 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   /** Of the same work: peers have room when others have none. */
   const workForPeers = createShares('requests in progress', { units: PEER_UNITS_MAX }, WORK_SHARE)
   const waits = createShares('requests that wait for news', { requests: WAITS_MAX })
+  const networkUnitsMax =
+    unitsPerSecond === null ? Number.POSITIVE_INFINITY : NETWORK_SHARE_OF_SECOND * unitsPerSecond
+  const ofNetworks = createShares('requests in progress of a network', { units: networkUnitsMax })
+  /** Those that wait until less work of their network is in progress. */
+  const held = createTurns<() => void>('requests in progress of a network')
 
   const waitingCount = () => ofPeers.size() + ofOthers.size()
   const runTurn = (): void => {
@@ -144,10 +177,50 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   /** One request more may exceed the share: its size is not known before. */
   const hasRoom = ({ network, isPeer }: Sender): boolean =>
     (isPeer ? workForPeers : work).usageBy(network) < 1
-  const hold = (owner: string, units: number): (() => void) => {
+  const hold = (owner: string, { units, ownUnits }: Size): (() => void) => {
     const releases = [work, workForPeers].map((pool) => pool.hold(owner, { units }))
+    releases.push(ofNetworks.hold(owner, { units: ownUnits }))
     return () => {
       for (const release of releases) release()
+    }
+  }
+  const hasOwnRoom = (network: string) => ofNetworks.heldBy(network, 'units') < networkUnitsMax
+  const startHeld = (network: string): void => {
+    while (held.has(network) && hasOwnRoom(network)) held.shiftOf(network)?.()
+  }
+
+  const createWork = ({ network }: Sender, size: Size): Work => {
+    const { units } = size
+    let release = hold(network, size)
+    let waitCount = 0
+    let isOver = false
+    return {
+      pause() {
+        const endWait = waits.take(network, { requests: 1 })
+        if (endWait === null) throw OVERLOADED
+        if (waitCount === 0) release()
+        waitCount++
+        startHeld(network)
+        return () => {
+          endWait()
+          waitCount--
+          if (waitCount === 0 && !isOver) release = hold(network, size)
+        }
+      },
+      end(error) {
+        const isMoreWanted =
+          2 * work.heldIn('units') > unitsMax || work.usageBy(network) > MORE_WANTED_USAGE
+        release()
+        isOver = true
+        const nowMs = monotonicMs()
+        const isOverloaded = error instanceof ScanError && error.code === 'OVERLOADED'
+        if (isOverloaded && nowMs - halvedAtMs >= HALVING_MS) {
+          halvedAtMs = nowMs
+          unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, work.heldIn('units')) / 2)
+        } else if (!isOverloaded && isMoreWanted)
+          unitsMax = Math.min(UNITS_MAX, unitsMax + (UNITS_MIN * units) / unitsMax)
+        startHeld(network)
+      },
     }
   }
 
@@ -187,44 +260,30 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
     assertRoom(sender: Sender): void {
       if (!hasRoom(sender)) throw OVERLOADED
     },
-    /** Work of this size begins, in units. */
-    begin({ network }: Sender, units: number) {
-      let release = hold(network, units)
-      let waitCount = 0
-      let isOver = false
-      return {
-        units,
-        /**
-         * The request waits for an event, without work for the process, until the returned function is called.
-         *
-         * @throws {ScanError} OVERLOADED if too many requests wait so.
-         */
-        pause(): () => void {
-          const endWait = waits.take(network, { requests: 1 })
-          if (endWait === null) throw OVERLOADED
-          if (waitCount === 0) release()
-          waitCount++
-          return () => {
-            endWait()
-            waitCount--
-            if (waitCount === 0 && !isOver) release = hold(network, units)
-          }
-        },
-        /** @param error - What the handler failed with. */
-        end(error?: unknown): void {
-          const isMoreWanted =
-            2 * work.heldIn('units') > unitsMax || work.usageBy(network) > MORE_WANTED_USAGE
-          release()
-          isOver = true
-          if (error instanceof ScanError && error.code === 'OVERLOADED') {
-            const nowMs = monotonicMs()
-            if (nowMs - halvedAtMs < HALVING_MS) return
-            halvedAtMs = nowMs
-            unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, work.heldIn('units')) / 2)
-          } else if (isMoreWanted)
-            unitsMax = Math.min(UNITS_MAX, unitsMax + (UNITS_MIN * units) / unitsMax)
-        },
-      }
+    /**
+     * Work of this size begins, in units, when its network has room; at once if it has, and for peers.
+     *
+     * @param options.isUnknown - Whether it may be much more.
+     * @param options.isGone - Whether the client has left.
+     * @throws {ScanError} OVERLOADED (rejects) if it waited for too long, or there is no room any more.
+     */
+    begin(
+      sender: Sender,
+      units: number,
+      { isUnknown = false, isGone = (): boolean => false } = {},
+    ): Work | Promise<Work> {
+      const { network, isPeer } = sender
+      const size = { units, ownUnits: isUnknown ? Math.max(units, UNITS_OF_UNKNOWN) : units }
+      if (isPeer || size.ownUnits === 0 || (hasOwnRoom(network) && !held.has(network)))
+        return createWork(sender, size)
+      const arrivedMs = monotonicMs()
+      return new Promise((resolve, reject) => {
+        held.push(network, () => {
+          const isLate = monotonicMs() - arrivedMs > WAIT_MS_MAX
+          if (isLate || isGone() || !hasRoom(sender)) reject(OVERLOADED)
+          else resolve(createWork(sender, size))
+        })
+      })
     },
   }
 }

@@ -119,7 +119,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const responder = createResponder({ commonHeaders, isClosing: () => isClosing, failures })
   const clientAddresses = createClientAddresses(options.proxies ?? PLAIN_CONNECTIONS.proxies)
   const clients = createClients({ rateLimit: options.rateLimit, clientAddresses, clock })
-  const shedder = createLoadShedder(clock)
+  const shedder = createLoadShedder(clock, options.rateLimit ?? {})
   const turns = {
     noteConnection: shedder.noteConnection,
     park: (request: IncomingMessage, resume: () => void) => {

@@ -1,6 +1,6 @@
 /** Reading the ledger: updates, active contracts, the ledger end. */
 import { Type } from 'typebox'
-import { COST_LIST } from '../cost.ts'
+import { COST_LIST, COST_STORED, COST_USER_READ } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { Int64 } from '../schemas/ledger/relaxed.ts'
 import * as state from '../schemas/ledger/state.ts'
@@ -12,8 +12,9 @@ const read = { tag: 'updates', auth: 'user', errorStatuses: [404] } as const
 /** An update may have a thousand events. */
 const single = { ...read, cost: COST_LIST } as const
 const query = updates.ListQuery
-const list = { ...read, query, errorStatuses: [404, 409], cost: COST_LIST, waits: true } as const
-const activeContracts = { ...read, tag: 'state', cost: COST_LIST } as const
+const ofList = { ...read, cost: COST_LIST, isList: true } as const
+const list = { ...ofList, query, errorStatuses: [404, 409], waits: true } as const
+const activeContracts = { ...ofList, tag: 'state' } as const
 const tree = { ...single, query: updates.TreeQuery } as const
 const stateRead = { tag: 'state', auth: 'user' } as const
 
@@ -80,6 +81,7 @@ export const ledgerReadRoutes = defineRoutes({
     description:
       'For its stakeholders. An archived contract is found until the offset of its archival is pruned.',
     tag: 'events',
+    cost: COST_USER_READ,
     body: state.EventsByContractIdRequest,
     response: state.EventsByContractIdAnswer,
   }),
@@ -130,6 +132,7 @@ export const ledgerReadRoutes = defineRoutes({
     body: state.PruneRequest,
     response: state.PrunedOffsetsAnswer,
     auth: 'admin',
+    cost: COST_STORED,
   }),
   getLedgerEnd: route('GET /v2/state/ledger-end', stateRead, {
     summary: 'The newest offset.',

@@ -1,6 +1,6 @@
 /** Users, rights and parties (D-28, D-32). */
 import { Type } from 'typebox'
-import { COST_STORED, COST_SUBMISSION } from '../cost.ts'
+import { COST_STORED, COST_SUBMISSION, COST_USER_READ } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
 import * as users from '../schemas/ledger/users.ts'
@@ -82,6 +82,7 @@ export const ledgerUserRoutes = defineRoutes({
   }),
   listParties: route('GET /v2/parties', ofParties, {
     summary: 'Parties of the network in byte order.',
+    cost: COST_USER_READ,
     query: users.partiesQuery(PARTIES_PAGE_MAX),
     response: users.PartiesAnswer,
   }),

@@ -26,6 +26,7 @@ const completions = {
   ...command,
   query: ListQuery,
   cost: COST_LIST,
+  isList: true,
   errorStatuses: [409],
 } as const
 

@@ -1,5 +1,6 @@
 /** The synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
+import { submittedCost } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { EvidenceAnswer } from '../schemas/certified.ts'
 import * as m from '../schemas/members.ts'
@@ -34,6 +35,7 @@ export const synchronizerRoutes = defineRoutes({
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
     response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),
+    cost: submittedCost,
     errors: [
       'LIMIT_EXCEEDED',
       'DEPENDENCY_UNAVAILABLE',

@@ -3,8 +3,10 @@ import { Type } from 'typebox'
 import {
   activitiesCost,
   COST_LOOKUP,
+  COST_PAYMENT,
   COST_STORED,
   COST_SUBMISSION,
+  COST_USER_READ,
   offersCost,
   pageCost,
 } from '../cost.ts'
@@ -47,7 +49,7 @@ const read = {
   auth: 'user',
   responseHeaders: ['readFloor'],
   errors: readErrors,
-  cost: COST_LOOKUP,
+  cost: COST_USER_READ,
 } as const
 const submission = {
   ...read,
@@ -63,7 +65,7 @@ const ofContract = {
   params: oneContract,
   errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
 } as const
-const payment = { ...ofContract, errors: spendErrors } as const
+const payment = { ...ofContract, errors: spendErrors, cost: COST_PAYMENT } as const
 
 /** One of the three ways in which an open offer of coin ends. */
 function endOfTransfer<const Verb extends string>(verb: Verb, summary: string) {
@@ -125,6 +127,7 @@ export const validatorRoutes = defineRoutes({
   getValidatorUser: route('GET /v0/validator-user', read, {
     tag: 'users',
     auth: 'none',
+    cost: COST_LOOKUP,
     summary: 'The operator of this validator: its user and party.',
     response: wallet.ValidatorUserAnswer,
   }),
@@ -214,6 +217,7 @@ export const validatorRoutes = defineRoutes({
   }),
   createTransfer: route('POST /v0/wallet/token-standard/transfers', submission, {
     summary: 'Offers coin to a party. To the user itself it moves at once.',
+    cost: COST_PAYMENT,
     body: wallet.CreateTransferRequest,
     response: wallet.TransferAnswer,
     errors: [...spendErrors, 'PAYMENT_DIFFERS', 'PAYMENT_RECORDS_INCOMPLETE', 'INVALID_PARTY'],

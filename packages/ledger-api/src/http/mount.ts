@@ -111,9 +111,11 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
           // What is not known before is paid for afterwards.
           unitsOf: () => route.cost ?? COST_LOOKUP,
           isWaiting: route.waits ?? false,
+          isUnknown: route.isList ?? false,
           async handle(input, call) {
             const countRows = (rows: number) => call.countRows(rows)
-            const body = await handler({ ...input, signal: call.signal, countRows })
+            const pause = () => call.pause()
+            const body = await handler({ ...input, signal: call.signal, countRows, pause })
             if (body instanceof Uint8Array) call.countBytes(body.byteLength)
             return { headers: { 'content-type': contentType, ...headers() }, body }
           },
@@ -146,7 +148,7 @@ function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
       : await authenticate({ authorization: headers.authorization ?? null, auth })
 }
 
-type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal' | 'countRows'>
+type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal' | 'countRows' | 'pause'>
 
 /** Makes of a request what its handler receives, except the signal. */
 function decoderOf(

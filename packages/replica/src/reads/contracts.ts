@@ -98,8 +98,8 @@ function isListed(contract: Contract, key: string): boolean {
   return keysOf(contract).includes(key) || amountsOf(contract).some((entry) => entry.key === key)
 }
 
-/** Contracts per command: what Redis does without noticeable delay for others. */
-const PORTION = 500
+/** Contracts per command: some 10 ms of work, with their JSON, that delays other requests. */
+const PORTION = 100
 /** Keys whose contracts are read together: those of two parties. */
 const KEYS_READ = 40
 /** Buckets per round trip: some 800 contracts at 100 000 names. */
