@@ -64,7 +64,7 @@ export const refusedEntries: Attack = {
     }
     await Promise.all(
       ADDRESSES.map(async (localAddress) => {
-        const agent = new Agent({ connections: PER_SECOND, connect: { localAddress } })
+        const agent = new Agent({ connections: PER_SECOND, localAddress })
         for (let second = 0; second < SECONDS; second++) {
           const pause = clock.delay(1_000)
           await Promise.all(Array.from({ length: PER_SECOND }, () => submit(agent)))

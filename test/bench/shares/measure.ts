@@ -6,15 +6,15 @@ import { randomHex, systemRandom } from '@quorumscan/base'
 import { type RunningCluster, startCluster } from 'quorumscan/testing'
 import { startChild } from '../../support/child.ts'
 import { createUser } from '../../support/client.ts'
+import type { Asked, ClientsArgument, Waits } from '../../support/clients-child.ts'
 import { nodeUrl, PROXY_PATH } from '../lookups.ts'
 import { registerNames } from '../proxy/names.ts'
 import { atMost, print, printRow, round } from '../report.ts'
 import { inTurn } from '../turns.ts'
-import type { Asked, SharesArgument, Waits } from './clients-child.ts'
 
 export type SharesOptions = { readonly turns: number; readonly ms: number }
 
-const CLIENTS = 'bench/shares/clients-child'
+const CLIENTS = 'support/clients-child'
 const NAMES = 16
 /** What `quorumscan run` has. */
 const UNITS_PER_SECOND = 200
@@ -42,14 +42,14 @@ export async function measureShares(options: SharesOptions): Promise<void> {
       perSecond: 5,
       isBurst: false,
       ms: options.ms,
-    } satisfies SharesArgument)
+    } satisfies ClientsArgument)
     await own.result<Waits>()
     await using other = startChild(CLIENTS, {
       ...greedy,
       addresses: [GREEDY],
       isBurst: true,
       ms: options.ms,
-    } satisfies SharesArgument)
+    } satisfies ClientsArgument)
     await other.result<Waits>()
     const slices = await inTurn(options.turns, {
       alone: () => own.again<Waits>(),

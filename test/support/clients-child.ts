@@ -2,7 +2,7 @@
 
 import { createSystemClock } from '@quorumscan/base'
 import { Agent, request } from 'undici'
-import { again, childArgument } from '../../support/child.ts'
+import { again, childArgument } from './child.ts'
 
 export type Asked = {
   readonly url: string
@@ -13,7 +13,7 @@ export type Asked = {
   readonly bodies: readonly string[]
 }
 
-export type SharesArgument = Asked & {
+export type ClientsArgument = Asked & {
   readonly addresses: readonly string[]
   /** Requests of each address. */
   readonly perSecond: number
@@ -24,6 +24,8 @@ export type SharesArgument = Asked & {
 
 export type Waits = {
   readonly count: number
+  /** Answers of 200. */
+  readonly servedCount: number
   readonly p99Ms: number
   /** The first answer that was no 200; null if there is none. */
   readonly failure: string | null
@@ -32,15 +34,16 @@ export type Waits = {
 const MS_PER_SECOND = 1_000
 const CONNECTIONS_MAX = 256
 const clock = createSystemClock()
-const argument = childArgument<SharesArgument>()
+const argument = childArgument<ClientsArgument>()
 const agents = argument.addresses.map(
-  (localAddress) => new Agent({ connections: CONNECTIONS_MAX, connect: { localAddress } }),
+  (localAddress) => new Agent({ connections: CONNECTIONS_MAX, localAddress }),
 )
 
 await again(argument, async ({ addresses, perSecond, isBurst, ms, ...asked }) => {
   const waits: number[] = []
   let failure: string | null = null
   let bodyCount = 0
+  let servedCount = 0
   const ask = async (dispatcher: Agent | undefined): Promise<void> => {
     const { url, path, method, headers, bodies } = asked
     const sentMs = clock.monotonicMs()
@@ -53,7 +56,8 @@ await again(argument, async ({ addresses, perSecond, isBurst, ms, ...asked }) =>
     })
     const text = await answer.body.text()
     waits.push(clock.monotonicMs() - sentMs)
-    if (answer.statusCode !== 200) failure ??= `${answer.statusCode} ${text.slice(0, 200)}`
+    if (answer.statusCode === 200) servedCount++
+    else failure ??= `${answer.statusCode} ${text.slice(0, 200)}`
   }
   const beganMs = clock.monotonicMs()
   const asking: Promise<void>[] = []
@@ -76,5 +80,5 @@ await again(argument, async ({ addresses, perSecond, isBurst, ms, ...asked }) =>
   await Promise.all(asking)
   waits.sort((a, b) => a - b)
   const p99Ms = waits[Math.floor(waits.length * 0.99)] ?? Number.NaN
-  return { count: waits.length, p99Ms, failure } satisfies Waits
+  return { count: waits.length, servedCount, p99Ms, failure } satisfies Waits
 })
