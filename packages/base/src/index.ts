@@ -22,6 +22,7 @@ export {
 } from './find-redis.mjs'
 export { HEARTBEAT_VARIABLE, startHeartbeat } from './heartbeat.ts'
 export { bytesOfCache, type Held, type HeldSize, held, heldSizes, membersOf } from './held.ts'
+export { mapInTurns } from './in-turns.ts'
 export * from './keys.ts'
 export { median } from './median.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'

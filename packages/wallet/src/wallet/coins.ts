@@ -1,5 +1,6 @@
 /** The coins of a party, and taps on a development network. */
 import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
+import { mapInTurns } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   amountKey,
@@ -69,13 +70,14 @@ export async function listCoins(
   })
   const unlocked = page.contracts.filter((contract) => isOf(coin, contract))
   const locked = page.contracts.filter((contract) => isOf(lockedCoin, contract))
+  const lockedCoins = await mapInTurns(locked, (contract) => {
+    const held = payloadOf(lockedCoin, contract).coin
+    // The party may be only a holder of the lock.
+    return held.owner === party ? [position(contract, held)] : []
+  })
   return {
-    coins: unlocked.map((contract) => position(contract, payloadOf(coin, contract))),
-    locked_coins: locked.flatMap((contract) => {
-      const held = payloadOf(lockedCoin, contract).coin
-      // The party may be only a holder of the lock.
-      return held.owner === party ? [position(contract, held)] : []
-    }),
+    coins: await mapInTurns(unlocked, (contract) => position(contract, payloadOf(coin, contract))),
+    locked_coins: lockedCoins.flat(),
     next_page_token: page.nextPageToken,
   }
 }

@@ -1,6 +1,6 @@
 /** Transfers between parties by transfer offers: creates, accepts, rejects and withdraws them (D-20). */
 import type { BodyOf, QueryOf, ResponseOf, validatorRoutes } from '@quorumscan/api'
-import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { mapInTurns, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import {
   acceptTransferCommand,
@@ -137,7 +137,8 @@ export async function listTransfers(
     sender === undefined || order === 'newest'
       ? contracts
       : contracts.toSorted((a, b) => Number(amountOf(b) - amountOf(a)))
-  return { transfers: sorted.map(toWireContract), next_page_token: nextPageToken }
+  const transfers = await mapInTurns(sorted, toWireContract)
+  return { transfers, next_page_token: nextPageToken }
 }
 
 /** The newest first. */
