@@ -326,6 +326,34 @@ describe('pending submissions', () => {
     expect(await offsets(7, 299)).toEqual([255])
   })
 
+  it('leave the newest 10 000 completions of those that expired', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const expire = async (offset: number) => {
+      const pending = pendingOf(`e${offset}`, `change-${offset}`)
+      await store.outbox.add(pending)
+      await store.outbox.complete(pending, expiredAt(offset, pending))
+    }
+    await expire(300)
+    const client = redis.connect()
+    const offsetBytes = (offset: number) => {
+      const bytes = Buffer.alloc(8)
+      bytes.writeBigUInt64BE(BigInt(offset))
+      return bytes
+    }
+    const members = Array.from({ length: 10_000 }, (_, index) => ['0', offsetBytes(1_000 + index)])
+    await client.zadd('{users}:expired', ...members.flat())
+    await expire(20_000)
+    const [first] = await client.zrangeBuffer('{users}:expired', 0, 0)
+    expect(await client.zcard('{users}:expired')).toBe(10_000)
+    expect(Number(first?.readBigUInt64BE(0))).toBe(1_001)
+    client.disconnect()
+  })
+
   it('are bounded', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
