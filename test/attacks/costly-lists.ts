@@ -18,8 +18,8 @@ const MODEST = {
 }
 const ROUNDS = 5
 const ROUND_MS = 4_000
-/** Coins of the greedy user: 15 submissions of 100. */
-const SUBMISSIONS = 15
+/** Coins of the greedy user: 98 submissions of 100. */
+const SUBMISSIONS = 98
 const TAPS = 100
 const TIMES_MAX = 2
 const MORE_MS_MAX = 50

@@ -4,17 +4,23 @@ import { send } from '@quorumscan/testkit'
 import { createUser } from '../support/client.ts'
 import type { Attack } from './attack.ts'
 
-const SENDERS = 4
+const SENDERS = 20
 /** Of a sender, at most. */
 const OFFERS = 100
 const DUST = '0.0000000001'
 const clock = createSystemClock()
 
+type Page = {
+  readonly transfers: readonly { readonly contract_id: string }[]
+  readonly next_page_token: string | null
+}
+
 export const dustOffers: Attack = {
   name: 'dust-offers',
   claim:
     `${SENDERS} parties offer dust to one party, ${OFFERS} times each, which is all that each may. The offer that another ` +
-    'one made before them is on the first page by amount, and on the page of its sender.',
+    'one made before them is on the first page by amount, and on the page of its sender; one that it makes after them is ' +
+    'the first, and the pages have all.',
   async run({ cluster }) {
     const url = `${cluster.urls.validator}/v0/wallet/token-standard/transfers`
     const receiver = await createUser(cluster, 'receiver', null)
@@ -41,20 +47,32 @@ export const dustOffers: Attack = {
         tally[(await offer(sender.token, DUST)) === 200 ? 'made' : 'refused']++
     }
     await Promise.all(Array.from({ length: SENDERS }, (_, index) => attack(index)))
-    const list = async (query: string) => {
-      const headers = { authorization: `Bearer ${receiver.token}` }
-      return JSON.stringify((await send(`${url}?${query}`, { headers })).body)
+    const headers = { authorization: `Bearer ${receiver.token}` }
+    const list = async (query: string) => (await send(`${url}?${query}`, { headers })).body as Page
+    const isOfFriend = (offer: unknown) => JSON.stringify(offer).includes(friend.party)
+    const byAmount = (await list('order=amount')).transfers.some(isOfFriend)
+    const bySender = (await list(`sender=${encodeURIComponent(friend.party)}`)).transfers.length
+    if ((await offer(friend.token, '6.0')) !== 200) throw new Error('the offer was not made')
+    const [newest] = (await list('')).transfers
+    const ids = new Set<string>()
+    for (let token: string | null = ''; token !== null; ) {
+      const page: Page = await list(`page_size=1000${token === '' ? '' : `&page_token=${token}`}`)
+      for (const { contract_id } of page.transfers) ids.add(contract_id)
+      token = page.next_page_token
     }
-    const isShown = async (query: string) => (await list(query)).includes(friend.party)
-    const byAmount = await isShown('order=amount')
-    const bySender = await isShown(`sender=${encodeURIComponent(friend.party)}`)
     return {
-      holds: byAmount && bySender && tally.made === SENDERS * OFFERS,
+      holds:
+        byAmount &&
+        bySender === 1 &&
+        isOfFriend(newest) &&
+        tally.made === SENDERS * OFFERS &&
+        ids.size === tally.made + 2,
       figures: {
         'offers of dust': tally.made,
         'refused above the limit': tally.refused,
         'on the first page by amount': String(byAmount),
-        'on the page of its sender': String(bySender),
+        'on the page of its sender': bySender,
+        'on all pages': ids.size,
       },
     }
   },

@@ -109,11 +109,16 @@ export async function tapOften(
     choiceArgument: { receiver: party, amount: '1.0' },
   }
   for (let count = 0; count < submissions; count++) {
-    const { status, text } = await client.post('/v2/commands/submit-and-wait', {
-      commands: Array(taps).fill({ ExerciseCommand: tap }),
-      commandId: randomHex(systemRandom, 8),
-      actAs: [party],
-      disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
+    const submit = () =>
+      client.post('/v2/commands/submit-and-wait', {
+        commands: Array(taps).fill({ ExerciseCommand: tap }),
+        commandId: randomHex(systemRandom, 8),
+        actAs: [party],
+        disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
+      })
+    const { status, text } = await until('the taps to be permitted', async () => {
+      const answer = await submit()
+      return answer.status === 429 ? undefined : answer
     })
     if (status !== 200) throw new Error(`taps were refused: ${text}`)
   }

@@ -43,6 +43,18 @@ it('no pool is made without a name', () => {
   }
 })
 
+it('the numbers of a row are those of the code', () => {
+  const limits =
+    /pool: '([^']+)',\s+max: ([\d_]+),\s+perClientMax: ([\d_]+),\s+perNetworkMax: ([\d_]+)/g
+  const found = codes.flatMap(({ code }) => [...code.matchAll(limits)])
+  expect(found.length).toBeGreaterThan(3)
+  for (const [, pool = '', ...numbers] of found) {
+    const [max, client, network] = numbers.map((text) => text.replaceAll('_', ''))
+    const own = client === max ? '' : `; ${client} of a client, ${network} of a network`
+    expect([pool, rows.find(([name]) => name === pool)?.[1]]).toEqual([pool, `${max}${own}`])
+  }
+})
+
 it('every row names its limit, its owners and how they share it, and a test of a greedy one', () => {
   expect(rows.length).toBeGreaterThan(10)
   for (const row of rows) {
