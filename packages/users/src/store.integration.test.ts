@@ -348,7 +348,7 @@ describe('pending submissions', () => {
     const members = Array.from({ length: 10_000 }, (_, index) => ['0', offsetBytes(1_000 + index)])
     await client.zadd('{users}:expired', ...members.flat())
     await expire(20_000)
-    const [first] = await client.zrangeBuffer('{users}:expired', 0, 0)
+    const [first] = await client.zrangeBuffer('{users}:expired', '0', '0')
     expect(await client.zcard('{users}:expired')).toBe(10_000)
     expect(Number(first?.readBigUInt64BE(0))).toBe(1_001)
     client.disconnect()
