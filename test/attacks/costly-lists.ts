@@ -1,9 +1,9 @@
 /** A user with many contracts reads lists of them at its permitted rate, next to ten modest users. */
+import { median } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import { startChild } from '../support/child.ts'
 import { createUser } from '../support/client.ts'
 import type { Asked, ClientsArgument, Waits } from '../support/clients-child.ts'
-import { median } from '../support/median.ts'
 import { tapOften } from '../support/network.ts'
 import type { Attack } from './attack.ts'
 
