@@ -81,10 +81,10 @@ export const refusedEntries: Attack = {
       return [...hashes].reduce((sum, hash) => sum + (inLog.get(hash) ?? 0) - admitted, 0)
     }
     const reachedInAll = KINDS.reduce((sum, kind) => sum + reached(kind), 0)
-    const owed = sent.reduce((sum, { kind, bytes }) => {
-      const isLeft = kind !== 'known double' && inLog.has(sha256Hex(bytes))
-      return sum + (isLeft ? Math.ceil((bytes.byteLength + OVERHEAD_BYTES) / BYTES_PER_UNIT) : 0)
-    }, 0)
+    let owed = 0
+    for (const { kind, bytes } of sent)
+      if (kind !== 'known double' && inLog.has(sha256Hex(bytes)))
+        owed += Math.ceil((bytes.byteLength + OVERHEAD_BYTES) / BYTES_PER_UNIT)
     const charged = async () => (await counts()).refusedUnits - before.refusedUnits
     await untilTrue('the debt of the senders', async () => (await charged()) >= owed)
     const unjudged = (await counts()).unjudged - before.unjudged
