@@ -369,7 +369,8 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'refused-entries',
-    shows: 'entries that the state refuses do not reach the log, or cost four addresses their bytes',
+    shows:
+      'entries that the state refuses do not reach the log, or cost four addresses their bytes',
     files: ATTACKS,
   },
   {
