@@ -74,16 +74,13 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
       return responder.send(reply, { ...refusal, headers: { ...headers(), ...refusal.headers } })
     })
     const methodsByUrl = new Map<string, string[]>()
-    const urlOf = (path: string, method: string): string => {
-      const url = path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
-      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method])
-      return url
-    }
     for (const operation of mount.refused ?? []) {
       const [method = '', path = ''] = operation.split(' ')
+      const url = urlOf(path)
+      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method])
       scope.route({
         method,
-        url: urlOf(path, method),
+        url,
         async onRequest({ headers }) {
           await mount.authenticate({ authorization: headers.authorization ?? null, auth: 'user' })
           throw new LedgerError('UNSUPPORTED_OPERATION', `this participant has no ${operation}`)
@@ -92,7 +89,8 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
       })
     }
     for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
-      const url = urlOf(route.path, route.method)
+      const url = urlOf(route.path)
+      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
       const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
       const { response } = route
@@ -128,6 +126,11 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
   }
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
+}
+
+/** The path below the prefix, as Fastify writes it. */
+function urlOf(path: string): string {
+  return path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
 }
 
 /** The id by which errors name the request: of the caller's trace, else the request's own. */
