@@ -8,8 +8,6 @@ import { type Template, templateRef } from './template.ts'
 import { coin } from './templates/coin.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
 
-/** The id of the only instrument (D-2). */
-
 type Members = Readonly<Record<string, DamlValue>>
 
 export function implementsHolding(template: Template<unknown>): boolean {

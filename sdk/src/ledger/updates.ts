@@ -45,8 +45,6 @@ export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 type UpdateElement = Schemas['JsGetUpdatesResponse']
 
 const PAGE_SIZE_MAX = 200
-/** Pages of one search, at most: a million updates. */
-export const SEARCH_PAGES_MAX = 5000
 /** Consecutive failures of a stream that does not follow. */
 const FAILURES_MAX = 3
 
@@ -140,7 +138,11 @@ function nextOffset({ update }: UpdateElement, last: number): number {
       'Transaction' in update ? update.Transaction.value : update.TopologyTransaction.value
     if (offset > last) return offset
   }
-  throw failure('INVALID_RESPONSE', 'The validator answers with updates that are not in order.')
+  throw notInOrder()
+}
+
+function notInOrder() {
+  return failure('INVALID_RESPONSE', 'The validator answers with updates that are not in order.')
 }
 
 /** Updates after `after`, up to `end`; null: without end. */
@@ -184,7 +186,7 @@ export async function readPage(
 /**
  * Searches the updates of a range for the first that `pick` wants; null: it wants none.
  *
- * @throws {QuorumscanError} INVALID_RESPONSE if the pages have no end.
+ * @throws {QuorumscanError} INVALID_RESPONSE if a page does not advance.
  */
 export async function findUpdate<Found>(
   http: Http,
@@ -192,8 +194,7 @@ export async function findUpdate<Found>(
   pick: (update: UpdateElement['update']) => Found | null,
 ): Promise<Found | null> {
   let { after } = range
-  for (let count = 0; count < SEARCH_PAGES_MAX; count++) {
-    if (after >= range.end) return null
+  while (after < range.end) {
     const page = await readPage(http, { ...range, after }, PAGE_SIZE_MAX)
     const first = after
     for (const element of page) {
@@ -203,9 +204,9 @@ export async function findUpdate<Found>(
     }
     // A page that is not full reaches the end.
     if (page.length < PAGE_SIZE_MAX) return null
-    if (after === first) break
+    if (after === first) throw notInOrder()
   }
-  throw failure('INVALID_RESPONSE', 'The validator answers with updates that do not end.')
+  return null
 }
 
 function ask(http: Http, range: UpdateRange, query: NonNullable<HttpRequest['query']>) {
