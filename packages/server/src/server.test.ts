@@ -638,6 +638,42 @@ describe('too much work in progress', () => {
     expect((await touched).statusCode).toBe(200)
   })
 
+  it('is none of submissions that wait for the log: many of a peer refuse nobody', async () => {
+    const { submitEntry } = synchronizerRoutes
+    let count = 0
+    let append = () => {}
+    const appended = new Promise<void>((resolve) => {
+      append = resolve
+    })
+    await using app = buildServer({
+      routes: { submitEntry },
+      handlers: {
+        async submitEntry() {
+          count++
+          await appended
+          return { body: { accepted: true as const } }
+        },
+      },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 1_000_000, peerTokens: [peerToken] },
+    })
+    const submit = async (headers: Record<string, string>) => {
+      const { statusCode } = await app.inject({
+        method: 'POST',
+        url: '/v0/submit',
+        payload: Buffer.alloc(1024),
+        headers: { 'content-type': 'application/octet-stream', ...headers },
+      })
+      return statusCode
+    }
+    const ofPeer = Array.from({ length: 200 }, () => submit({ 'x-peer-token': peerToken }))
+    await expect.poll(() => count).toBe(200)
+    const ofStranger = submit({})
+    await expect.poll(() => count).toBe(201)
+    append()
+    expect(new Set(await Promise.all([...ofPeer, ofStranger]))).toEqual(new Set([200]))
+  })
+
   it('has a lower bound after a handler returns or throws OVERLOADED', async () => {
     const some = { ...routes, touch: { ...routes.touch, cost: () => 400 } }
     await using app = buildServer<typeof some, string>({

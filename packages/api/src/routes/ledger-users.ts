@@ -76,6 +76,7 @@ export const ledgerUserRoutes = defineRoutes({
   allocateParty: route('POST /v2/parties', ofParties, {
     summary: 'Allocates a party on this participant.',
     cost: COST_SUBMISSION,
+    waits: true,
     body: users.PartyAllocateRequest,
     response: users.PartyAllocateAnswer,
     errorStatuses: [404],

@@ -36,6 +36,7 @@ export const synchronizerRoutes = defineRoutes({
     bodyBytesMax: SUBMISSION_BYTES_MAX,
     response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),
     cost: submittedCost,
+    waits: true,
     errors: [
       'LIMIT_EXCEEDED',
       'DEPENDENCY_UNAVAILABLE',
