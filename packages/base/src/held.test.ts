@@ -22,6 +22,15 @@ it('collections of one name are counted together', () => {
   expect(sizeOf('halves')).toBe(1)
 })
 
+it.each([
+  ['of the same name are added', [9, 4], 13],
+  ['are a sentence if one of them is', [9, 'one of each', 4], 'one of each'],
+])('bounds %s', (name, bounds, sum) => {
+  const all = bounds.map((bound) => held({ ...ABOUT, name, bound }, new Set<number>()))
+  expect(heldSizes()).toContainEqual({ ...ABOUT, name, size: 0, bound: sum })
+  expect(all).toHaveLength(bounds.length)
+})
+
 it('a function can count something else than the members', () => {
   const about = { ...ABOUT, name: 'bytes' }
   const parts = held(about, [new Uint8Array(3), new Uint8Array(4)], (all) => all.length * 10)

@@ -13,7 +13,10 @@ export type Held = {
    * `cache` stay, and grow to their bound.
    */
   readonly kind: 'work' | 'state' | 'cache'
-  /** The most of it; a sentence if that follows from something else, such as `one of each member`. */
+  /**
+   * The most of it; a sentence if that follows from something else, such as `one of each member`. The numbers of what is
+   * counted together are added.
+   */
   readonly bound: number | string
 }
 
@@ -62,9 +65,17 @@ export function heldSizes(): readonly HeldSize[] {
     const key = `${about.owner}\n${about.name}`
     const collection = ref.deref()
     const size = collection === undefined ? 0 : sizeOf(collection as never)
-    sizes.set(key, { ...about, size: size + (sizes.get(key)?.size ?? 0) })
+    const before = sizes.get(key)
+    if (before === undefined) sizes.set(key, { ...about, size })
+    else sizes.set(key, { ...about, size: before.size + size, bound: sumOf(before, about) })
   }
   return [...sizes.values()]
+}
+
+/** The bound of two collections together. A sentence is true of each of them. */
+function sumOf({ bound: one }: Held, { bound: other }: Held): Held['bound'] {
+  if (typeof one === 'string') return one
+  return typeof other === 'string' ? other : one + other
 }
 
 function sizeOfCollection({ size }: { readonly size: number }): number {

@@ -18,11 +18,12 @@ const SHARE_OF_FREE = 1 / 4
  *
  * @param pool - What is divided, as a noun in the plural: a row of the table.
  * @param limits - Of the whole pool, in each unit; a function if it changes.
+ * @param options.bound - As of `held`, if the limits are not those of the whole pool.
  */
 export function createShares<Unit extends string>(
   pool: string,
   limits: Readonly<Record<Unit, number | (() => number)>>,
-  { shareOfFree = SHARE_OF_FREE } = {},
+  { shareOfFree = SHARE_OF_FREE, bound: sentence = null as string | null } = {},
 ) {
   const units = Object.keys(limits) as Unit[]
   const heldByOwner = held(
@@ -33,7 +34,7 @@ export function createShares<Unit extends string>(
   const total = recordOf(units)
   for (const unit of units) {
     const limit: number | (() => number) = limits[unit]
-    const bound = typeof limit === 'number' ? limit : 'changes with the load'
+    const bound = sentence ?? (typeof limit === 'number' ? limit : 'changes with the load')
     const name = units.length === 1 ? pool : `${pool}, ${unit}`
     held({ owner: 'pool', name, kind: 'work', bound }, total, amountIn(unit))
   }

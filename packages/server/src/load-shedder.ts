@@ -132,7 +132,11 @@ export function createLoadShedder(
   const waits = createShares('requests that wait for news', { requests: WAITS_MAX })
   const networkUnitsMax =
     unitsPerSecond === null ? Number.POSITIVE_INFINITY : NETWORK_SHARE_OF_SECOND * unitsPerSecond
-  const ofNetworks = createShares('requests in progress of a network', { units: networkUnitsMax })
+  const ofNetworks = createShares(
+    'requests in progress of a network',
+    { units: networkUnitsMax },
+    { bound: 'so many of each network' },
+  )
   /** Those that wait until less work of their network is in progress. */
   const held = createTurns<() => void>('requests in progress of a network')
 
