@@ -1,3 +1,4 @@
+import { heldSizes } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRateBudgets } from './budgets.ts'
@@ -49,6 +50,16 @@ describe('the budgets of anonymous clients', () => {
     await clock.advance(3_000)
     for (let count = 0; count < rates.anonymous; count++) expect(submit('alice', 1)).toBe(true)
     expect(submit('alice', 1)).toBe(false)
+  })
+
+  it('count the clients of a second and those of a day apart', () => {
+    const { budgets, submit } = setUp()
+    const sizeOf = (span: string) =>
+      heldSizes().find(({ name }) => name === `anonymous clients of a ${span}`)?.size ?? 0
+    const [second, day] = [sizeOf('second'), sizeOf('day')]
+    for (const client of ['alice', 'bob']) submit(client, 1)
+    budgets.chargeGrowth({ client: 'alice', isPeer: false }, 1)
+    expect([sizeOf('second') - second, sizeOf('day') - day]).toEqual([2, 1])
   })
 
   it('are separate from the budgets of peers', () => {

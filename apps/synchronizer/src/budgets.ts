@@ -45,8 +45,13 @@ export function createRateBudgets(options: {
   const { rates, stateBytesPerDay, operatorKeys, clock } = options
   const operators = createRateBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createRateBudget({ unitsPerSecond: rates.peer, clock })
-  const anonymous = createSharedRateBudget({ unitsOfAll: ANONYMOUS_MAX * rates.anonymous, clock })
+  const anonymous = createSharedRateBudget({
+    clientsName: 'anonymous clients of a second',
+    unitsOfAll: ANONYMOUS_MAX * rates.anonymous,
+    clock,
+  })
   const growth = createSharedRateBudget({
+    clientsName: 'anonymous clients of a day',
     unitsOfAll: stateBytesPerDay / DAY_SECONDS,
     burstSeconds: DAY_SECONDS,
     clock,
@@ -92,17 +97,19 @@ export type RateBudgets = ReturnType<typeof createRateBudgets>
  * of `burstSeconds`, or in the one before, has an equal share.
  */
 function createSharedRateBudget(options: {
+  /** Of the clients of a span, as of `held`. */
+  readonly clientsName: string
   readonly unitsOfAll: number
   /** As of `createRateBudget`. */
   readonly burstSeconds?: number
   readonly clock: Clock
 }) {
-  const { unitsOfAll, burstSeconds = 1, clock } = options
+  const { clientsName, unitsOfAll, burstSeconds = 1, clock } = options
   const spanMs = burstSeconds * SECOND_MS
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
   const clients = held(
-    { owner: 'synchronizer', name: 'clients of a second', kind: 'state', bound: SHARES_MAX },
+    { owner: 'synchronizer', name: clientsName, kind: 'state', bound: SHARES_MAX },
     new Set<string>(),
   )
   /** Counts a client that asks, served or not. */
