@@ -69,13 +69,11 @@ export function createValidatorHttp(
   // Browsers refuse a `fetch` that is called as a method of another object.
   const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const { traceparent } = options
-  const fetch: typeof plain =
-    traceparent === undefined
-      ? plain
-      : async (input, init) => {
-          const { tracedFetch } = await loadPart(() => import('./http/traced-fetch.ts'))
-          return tracedFetch(plain, traceparent)(input, init)
-        }
+  const fetchOf = async () => {
+    if (traceparent === undefined) return plain
+    const { tracedFetch } = await loadPart(() => import('./http/traced-fetch.ts'))
+    return tracedFetch(plain, traceparent)
+  }
   const onOffset = writeFloor.record
-  return createHttp({ url, ledgerUrl, token, fetch, clock, random, timeoutMs, onOffset })
+  return createHttp({ url, ledgerUrl, token, fetchOf, clock, random, timeoutMs, onOffset })
 }

@@ -287,7 +287,7 @@ export class World {
       url: URL_OF_VALIDATOR,
       ledgerUrl: URL_OF_VALIDATOR,
       token: user,
-      fetch: (input, init) => this.#fetch(user, String(input), init ?? {}),
+      fetchOf: async () => (input, init) => this.#fetch(user, String(input), init ?? {}),
       clock,
       random: () => 0.5,
       timeoutMs: 10_000,

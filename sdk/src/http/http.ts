@@ -42,7 +42,8 @@ export function createHttp(options: {
   /** Of the ledger interface, whose paths begin with `/v2`; without trailing slash. */
   readonly ledgerUrl: string
   readonly token: TokenSource | null
-  readonly fetch: typeof globalThis.fetch
+  /** Called before each request. If it fails, nothing was sent. */
+  readonly fetchOf: () => Promise<typeof globalThis.fetch>
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
@@ -51,8 +52,7 @@ export function createHttp(options: {
   /** Default: by `import()`. */
   readonly failures?: typeof loadFailures
 }) {
-  // Called without an object: `fetch` of a page accepts no other `this` than the page.
-  const { clock, random, fetch, failures = loadFailures } = options
+  const { clock, random, failures = loadFailures } = options
   const token = createTokenCache(options.token)
   let newest = 0
   const recordOffset = (reply: HttpReply): void => {
@@ -72,6 +72,9 @@ export function createHttp(options: {
     const url = urlOf(base, request)
     const sent = request.body === undefined ? null : JSON.stringify(request.body)
     const { bytesMax = answerBytesMax(request.path) } = request
+    // Called without an object: `fetch` of a page accepts no other `this` than the page.
+    const fetch = await options.fetchOf()
+    signal.throwIfAborted()
     try {
       const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
       const response = await fetch(url, init)

@@ -108,7 +108,7 @@ it('no write is sent while the code of refusals fails to load, and a read with a
     url: 'https://validator.test',
     ledgerUrl: 'https://validator.test',
     token: null,
-    async fetch(input, init) {
+    fetchOf: async () => async (input, init) => {
       sent.push(init?.method)
       return new Response('{}', { status: String(input).endsWith('/refused') ? 403 : 200 })
     },
@@ -124,4 +124,20 @@ it('no write is sent while the code of refusals fails to load, and a read with a
   expect(sent).toEqual([])
   expect(await http.send({ method: 'GET', path: '/read' })).toMatchObject({ status: 200 })
   await expect(http.send({ method: 'GET', path: '/refused' })).rejects.toMatchObject(unavailable)
+})
+
+it('a write is not sent, and certainly has no effect, while the code that traces it fails to load', async () => {
+  const http = createHttp({
+    url: 'https://validator.test',
+    ledgerUrl: 'https://validator.test',
+    token: null,
+    fetchOf: () => loadPart(blocked),
+    clock: systemClock,
+    random: () => 0,
+    timeoutMs: 10_000,
+  })
+  await expect(http.send({ method: 'POST', path: '/paid', body: {} })).rejects.toMatchObject({
+    code: 'PART_UNAVAILABLE',
+    definite: true,
+  })
 })

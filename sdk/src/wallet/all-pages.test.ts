@@ -18,7 +18,7 @@ function walletOf(pageOf: (count: number) => unknown) {
       url,
       ledgerUrl: url,
       token: 'token',
-      fetch: async () => Response.json(pageOf(count++)),
+      fetchOf: async () => async () => Response.json(pageOf(count++)),
       clock: systemClock,
       random: Math.random,
       timeoutMs: 10_000,
@@ -45,7 +45,7 @@ function world(next: (page: number) => string | null) {
     url,
     ledgerUrl: url,
     token: 'token',
-    fetch: async () => {
+    fetchOf: async () => async () => {
       nowMs += PAGE_MS
       return Response.json({ ...NO_ROWS, next_page_token: next(pages++) })
     },
