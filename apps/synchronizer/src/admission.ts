@@ -44,16 +44,16 @@ export function createAdmission(options: {
   readonly clock: Clock
   readonly room: Pick<Room, 'assertRoom' | 'note'>
   /** What the state says about the entry of an anonymous client. */
-  readonly judge: StateJudge
+  readonly judge: Pick<StateJudge, 'before' | 'wasRefused'>
   readonly count: EntryCounts
 }) {
   const { log, checkEntry, budgets, clock, room, judge, count } = options
   /** Hashes of entries that the log has. Repeating them would fill the log and use up the rate budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
-  /** Never rejects: what is not known costs nothing. */
+  /** What is not known costs nothing. */
   const chargeIfRefused = async (bytes: Uint8Array, submitter: Submitter): Promise<void> => {
-    const isRefused = await judge.wasRefused(bytes).catch(() => false)
+    const isRefused = await judge.wasRefused(bytes, submitter.client)
     if (!isRefused) return
     const units = refusedUnits(bytes.byteLength)
     budgets.settle(submitter, units)

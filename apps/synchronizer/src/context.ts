@@ -135,14 +135,16 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       createPeerClient({ clock, trust: app.trust, peerTokenByOrigin }),
     )
     const isAlone = ordering.driver === 'redis'
-    const judge = createStateJudge({
-      nodes: isAlone ? nodes : await ownNodeIn(genesis, { ordering, nodes }),
-      needed: isAlone ? maxFaulty(genesis.nodes.length) + 1 : 1,
-      endpointsOf: clocks.endpointsOf,
-      client,
-      head: log.head,
-      clock,
-    })
+    const judge = resources.opened(
+      createStateJudge({
+        nodes: isAlone ? nodes : await ownNodeIn(genesis, { ordering, nodes }),
+        needed: isAlone ? maxFaulty(genesis.nodes.length) + 1 : 1,
+        endpointsOf: clocks.endpointsOf,
+        client,
+        head: log.head,
+        clock,
+      }),
+    )
     return {
       ...app,
       config,

@@ -109,7 +109,9 @@ function adding(growth: number) {
 const APPLIED = { ...REFUSED, is_applied: true }
 
 it('knows that the state has refused an entry if enough nodes have applied it', async () => {
-  expect(await setUp(2, [APPLIED], [APPLIED], [FAILS], [FAILS]).judge.wasRefused(ENTRY)).toBe(true)
+  expect(
+    await setUp(2, [APPLIED], [APPLIED], [FAILS], [FAILS]).judge.wasRefused(ENTRY, 'a client'),
+  ).toBe(true)
 })
 
 it.each<readonly [string, number, readonly Answers[]]>([
@@ -118,14 +120,14 @@ it.each<readonly [string, number, readonly Answers[]]>([
   ['is judged by an older node', 1, [[REFUSED]]],
   ['one node of four refuses', 2, [[APPLIED], [ACCEPTED], [ACCEPTED], [ACCEPTED]]],
 ])('an entry that %s was not refused', async (_, needed, answers) => {
-  expect(await setUp(needed, ...answers).judge.wasRefused(ENTRY)).toBe(false)
+  expect(await setUp(needed, ...answers).judge.wasRefused(ENTRY, 'a client')).toBe(false)
 })
 
 it('asks again, less and less often, until the node has applied the entry, for a minute', async () => {
   const late = { ...ACCEPTED, offset: HEAD - 1, is_applied: false }
   const first = setUp(1, [late, FAILS, late, late, late, APPLIED])
   let isOver = false
-  const judging = first.judge.wasRefused(ENTRY).finally(() => {
+  const judging = first.judge.wasRefused(ENTRY, 'a client').finally(() => {
     isOver = true
   })
   const secondsOf = async ({ clock }: typeof first) => {
@@ -138,7 +140,7 @@ it('asks again, less and less often, until the node has applied the entry, for a
   expect([await judging, first.asked.length]).toEqual([true, 6])
   isOver = false
   const second = setUp(1, [FAILS])
-  const hopeless = second.judge.wasRefused(ENTRY).finally(() => {
+  const hopeless = second.judge.wasRefused(ENTRY, 'a client').finally(() => {
     isOver = true
   })
   expect(Math.floor(await secondsOf(second))).toBe(60)
@@ -206,4 +208,39 @@ it('refuses what a greedy sender has waiting beyond its share', async () => {
   expect(codes.at(-1)).toBe('modest')
   for (let turn = 0; turn < 10; turn++) await clock.advance(50)
   await Promise.all(judging)
+})
+
+it('a greedy sender pays for entries in the log that nodes have not judged, beyond its share', async () => {
+  const { judge, clock } = setUp(1, [HANGS])
+  const judged: boolean[] = []
+  const judging = Array.from({ length: 1000 }, async () => {
+    judged.push(await judge.wasRefused(ENTRY, 'greedy'))
+  })
+  // 400 are a quarter of what they leave.
+  await untilTrue('the refusals', () => judged.length === 600)
+  expect(new Set(judged)).toEqual(new Set([true]))
+  let modest: boolean | null = null
+  judging.push(
+    judge.wasRefused(ENTRY, 'modest').then((isRefused) => {
+      modest = isRefused
+    }),
+  )
+  await clock.advance(59_999)
+  expect([judged.length, modest]).toEqual([600, null])
+  await clock.advance(1)
+  await Promise.all(judging)
+  expect([judged.length, modest]).toEqual([1000, false])
+})
+
+it('ends the judgements of entries in the log when it is closed, also while no node answers', async () => {
+  for (const answer of [HANGS, FAILS] as const) {
+    const { judge, asked } = setUp(1, [answer])
+    // The clock stands still: nothing else ends them.
+    const judging = judge.wasRefused(ENTRY, 'a client')
+    await untilTrue('the question', () => asked.length === 1)
+    await judge[Symbol.asyncDispose]()
+    expect(await judging).toBe(false)
+    expect(await judge.wasRefused(ENTRY, 'a client')).toBe(false)
+    expect(asked.length).toBe(1)
+  }
 })

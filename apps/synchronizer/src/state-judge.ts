@@ -25,12 +25,15 @@ const HEDGE_MS = 15
  * saves its sender nothing.
  */
 const AFTER = { msMax: 60_000, againMs: 500, againMsMax: 8_000, isPatient: true }
+/** Entries in the log that wait for their judgement, and their bytes: with fast nodes, a few. */
+const AFTER_MAX = { entries: 2000, bytes: 32 * 1024 * 1024 }
 const REQUEST_MS_MAX = 5_000
 /** A refusal is a sentence. */
 const ANSWER_BYTES_MAX = 16_384
 
 export type StateJudge = ReturnType<typeof createStateJudge>
 
+/** Disposing ends the judgements of entries that are in the log, at once. */
 export function createStateJudge(options: {
   /** A member asks its own node; one synchronizer all nodes. Nobody is asked without nodes. */
   readonly nodes: readonly Peer[]
@@ -45,6 +48,8 @@ export function createStateJudge(options: {
   const { nodes, needed, client, clock } = options
   const turns = createTurns<() => void>('entries that wait for a judgement')
   const waiting = createShares('entries that wait for a judgement', { entries: WAITING_MAX })
+  const inLog = createShares('entries in the log that wait for a judgement', AFTER_MAX)
+  const closing = new AbortController()
   let judgedCount = 0
   /** Rotates, so that all nodes have the same work. */
   let firstNode = 0
@@ -97,10 +102,15 @@ export function createStateJudge(options: {
     }
   }
 
-  /** What nodes say, until it is known whether enough of them refuse the entry; none if that takes too long. */
+  /**
+   * What nodes say, until it is known whether enough of them refuse the entry; none if that takes too long.
+   *
+   * @throws The signal's reason.
+   */
   const askAll = (
     asked: Asked,
     isRefusedIn: (judgement: NodeJudgement) => boolean,
+    ending?: AbortSignal,
   ): Promise<readonly NodeJudgement[]> => {
     const at = firstNode++ % Math.max(1, nodes.length)
     const inOrder = [...nodes.slice(at), ...nodes.slice(0, at)]
@@ -124,7 +134,11 @@ export function createStateJudge(options: {
         askNext(needed)
         clock.delay(HEDGE_MS, signal).then(askRest, () => {}) // Aborted: it is decided.
       })
-    return withTimeout({ clock, timeoutMs: asked.msMax }, judge, () => [])
+    return withTimeout(
+      { clock, timeoutMs: asked.msMax, ...(ending && { signal: ending }) },
+      judge,
+      () => [],
+    )
   }
 
   return {
@@ -154,13 +168,31 @@ export function createStateJudge(options: {
         isLate: nodes.length >= needed && judgements.length < needed,
       }
     },
-    /** Whether the state has refused the entry, which is in the log; false if that is not known. */
-    async wasRefused(bytes: Uint8Array): Promise<boolean> {
+    /**
+     * Whether the state has refused the entry, which is in the log; false if that is not known. True if too many of its
+     * sender wait for this judgement: who outruns the nodes pays for the bytes.
+     *
+     * @param owner - As of `before`.
+     */
+    async wasRefused(bytes: Uint8Array, owner: string): Promise<boolean> {
+      const giveBack = inLog.take(owner, { entries: 1, bytes: bytes.byteLength })
+      if (giveBack === null) return true
       const { offset } = options.head()
       const wasRefusedIn = ({ refusal, is_applied }: NodeJudgement) =>
         is_applied === true && refusal !== null
-      const judgements = await askAll({ bytes, offset, ...AFTER }, wasRefusedIn)
-      return judgements.filter(wasRefusedIn).length >= needed
+      try {
+        closing.signal.throwIfAborted()
+        const judgements = await askAll({ bytes, offset, ...AFTER }, wasRefusedIn, closing.signal)
+        return judgements.filter(wasRefusedIn).length >= needed
+      } catch (error) {
+        if (!closing.signal.aborted) throw error
+        return false
+      } finally {
+        giveBack()
+      }
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      closing.abort()
     },
   }
 }
