@@ -36,6 +36,8 @@ export default class Report implements Reporter {
     this.#isNamed = vitest.config.testNamePattern !== undefined
     // A run that is killed leaves no processes: workers, and their clusters, end with this one.
     process.once('disconnect', () => process.exit(1))
+    // The listener alone would keep this process running.
+    process.channel?.unref()
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {

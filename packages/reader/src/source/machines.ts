@@ -14,6 +14,8 @@ type NodeProcess = {
   }
 }
 
+/** IPv4 within IPv6: mapped (RFC 4291), or of an IPv4-only host behind NAT64 (RFC 6052), without zeros between. */
+const IPV4_WITHIN = /^\[(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/
 /** Groups of an IPv6 address, of 16 bits each. */
 const IPV6_GROUPS = 8
 
@@ -70,8 +72,10 @@ export async function resolveMachines(
 function machineAt(address: string, scheme: string, port: string): string {
   const host = address.includes(':') ? `[${address.replace(/%.*/, '')}]` : address
   const name = machineOf(`${scheme}${host}${port}`)
-  const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(name) ?? []
-  if (high === undefined || low === undefined) return name.startsWith('[') ? networkOf(name) : name
+  const [, high, low] = IPV4_WITHIN.exec(name) ?? []
+  if (high === undefined || low === undefined)
+    // Behind NAT64 the addresses of all IPv4-only hosts share a prefix (RFC 8215).
+    return name.startsWith('[') && !name.startsWith('[64:ff9b:1:') ? networkOf(name) : name
   const bits = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16)
   return machineOf(`${scheme}${bits}${port}`)
 }
