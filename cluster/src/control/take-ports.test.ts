@@ -60,6 +60,22 @@ it('ports that an operator chose are taken or refused, also at a later start', a
   expect(rounds).toBe(1)
 })
 
+it('of two starts in one new directory one takes the ports, and the other is refused', async ({
+  resources,
+}) => {
+  const { path } = resources.opened(createDirectory())
+  const directory = dataDirectory(join(path, 'data'))
+  const start = () =>
+    takePorts({ ...UNCHOSEN, directory, clock, basePort: null }, ({ ports }) =>
+      listenAt(ports.control),
+    )
+  const results = await Promise.allSettled([start(), start()])
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? result.reason : []))
+  for (const result of results)
+    if (result.status === 'fulfilled') resources.opened(result.value.server)
+  expect(refused).toEqual([expect.any(PortTakenError)])
+})
+
 async function listenAt(port: number) {
   try {
     return await listen(() => {}, { at: port })

@@ -1,5 +1,5 @@
 /** Prepares the directory of a cluster, and takes its control port. */
-import { CommandError, readJson } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { type Prepared, type PrepareInput, prepareCluster } from '../rig/prepare.ts'
 
 /** Blocks of ports that are drawn before a start fails. */
@@ -10,7 +10,8 @@ export class PortTakenError extends CommandError {}
 
 /**
  * Draws other ports if another cluster, which starts at the same time, has taken the control port since they were drawn. A
- * port that an operator chose, now or at an earlier start, is taken or refused.
+ * port that an operator chose, or that an earlier start stored, is taken or refused: whoever has it is the only control plane
+ * of this directory.
  *
  * @param listen - Listens on the control port. Throws PortTakenError if it is taken.
  * @throws {PortTakenError} If a chosen port is taken, or each of the blocks that were drawn.
@@ -20,8 +21,7 @@ export async function takePorts<S>(
   input: PrepareInput,
   listen: (prepared: Prepared) => Promise<S>,
 ): Promise<{ readonly prepared: Prepared; readonly server: S }> {
-  const isNew = readJson(input.directory.clusterFile) === null
-  const mayDraw = input.basePort === 0 || (input.basePort === null && isNew)
+  const isChosen = input.basePort !== null && input.basePort !== 0
   for (let draws = 1; ; draws++) {
     // The first round has made the genesis.
     const again = { isRedrawn: true, overrides: null }
@@ -29,7 +29,8 @@ export async function takePorts<S>(
     try {
       return { prepared, server: await listen(prepared) }
     } catch (error) {
-      if (!(error instanceof PortTakenError) || !mayDraw || draws === DRAWS_MAX) throw error
+      const mayDraw = prepared.hasDrawnPorts && !isChosen && draws < DRAWS_MAX
+      if (!(error instanceof PortTakenError) || !mayDraw) throw error
     }
   }
 }

@@ -18,6 +18,7 @@ import {
   unlessDamaged,
   writeFileAtomic,
   writeFileOnce,
+  writeNewFile,
 } from '@quorumscan/runtime'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
@@ -55,7 +56,7 @@ type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 export async function prepareCluster(input: PrepareInput) {
   const { directory } = input
   makePrivateDirectory(directory.path)
-  const shape = await decideShape(input)
+  const { shape, hasDrawnPorts } = await decideShape(input)
   const { nodeCount, basePort, ordering: driver } = shape
   const ports = portsFrom(basePort, nodeCount)
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
@@ -75,6 +76,8 @@ export async function prepareCluster(input: PrepareInput) {
     directory,
     nodeNames,
     ports,
+    /** Whether this call drew the ports and stored them: no other start had these before. */
+    hasDrawnPorts,
     nodes,
     validatorUrl: urlOf(ports.validator),
     synchronizerUrl: urlOf(ports.synchronizer),
@@ -92,7 +95,9 @@ export async function prepareCluster(input: PrepareInput) {
   }
 }
 
-async function decideShape(input: PrepareInput): Promise<ClusterFile> {
+async function decideShape(
+  input: PrepareInput,
+): Promise<{ readonly shape: ClusterFile; readonly hasDrawnPorts: boolean }> {
   const { directory } = input
   const stored = readJson(directory.clusterFile)
   if (stored === null) {
@@ -100,7 +105,12 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
     const ordering = input.ordering ?? 'redis'
     const basePort = await drawBasePort(input.basePort, { nodeCount, ordering })
     const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort, ordering }
-    return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
+    const hasDrawnPorts = writeNewFile(directory.clusterFile, JSON.stringify(shape))
+    // Another start, at the same time, was first.
+    return {
+      shape: hasDrawnPorts ? shape : clusterFile.parse(readJson(directory.clusterFile)),
+      hasDrawnPorts,
+    }
   }
   const { version } = Object(stored)
   if (typeof version === 'number' && version !== LAYOUT)
@@ -118,10 +128,10 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   if ((input.nodeCount ?? nodeCount) !== nodeCount) refuse(`of ${nodeCount} nodes`, 'size')
   if ((input.ordering ?? ordering) !== ordering) refuse(`with --ordering ${ordering}`, 'ordering')
   const isAsStored = input.basePort === null || input.basePort === existing.basePort
-  if (isAsStored && input.isRedrawn !== true) return existing
+  if (isAsStored && input.isRedrawn !== true) return { shape: existing, hasDrawnPorts: false }
   const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing) }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))
-  return moved
+  return { shape: moved, hasDrawnPorts: true }
 }
 
 function loadOrCreateGenesis(

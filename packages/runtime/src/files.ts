@@ -72,19 +72,24 @@ export function writeFileUnlessEqual(path: string, text: string): void {
 
 /** Writes the file unless it exists, and returns its content. One of several writers wins. */
 export function writeFileOnce(path: string, makeText: () => string, mode = SECRET_MODE): string {
-  if (!existsSync(path)) {
-    makePrivateDirectory(dirname(path))
-    const temporary = writeTemporary(path, makeText(), mode)
-    try {
-      linkSync(temporary, path)
-      syncDirectory(dirname(path))
-    } catch (error) {
-      if (!isErrno(error, 'EEXIST')) throw error
-    } finally {
-      rmSync(temporary, { force: true })
-    }
-  }
+  if (!existsSync(path)) writeNewFile(path, makeText(), mode)
   return readFileSync(path, 'utf8')
+}
+
+/** Writes the file unless it exists, and returns whether it did. One of several writers wins. */
+export function writeNewFile(path: string, text: string, mode = SECRET_MODE): boolean {
+  makePrivateDirectory(dirname(path))
+  const temporary = writeTemporary(path, text, mode)
+  try {
+    linkSync(temporary, path)
+    syncDirectory(dirname(path))
+    return true
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error
+    return false
+  } finally {
+    rmSync(temporary, { force: true })
+  }
 }
 
 /** The file's JSON, or null without a file. @throws {CommandError} If it is damaged. */
