@@ -150,5 +150,15 @@ export function createTurns<Item>(pool: string) {
       size--
       return item
     },
+    /** Whether it waited: one that was shifted did not. */
+    remove(owner: string, item: Item): boolean {
+      const items = itemsByOwner.get(owner) ?? []
+      const index = items.indexOf(item)
+      if (index < 0) return false
+      items.splice(index, 1)
+      if (items.length === 0) itemsByOwner.delete(owner)
+      size--
+      return true
+    },
   }
 }

@@ -82,7 +82,7 @@ export function createBind(server: {
     if (rest > 0) request.client.charge(rest)
     const begun = shedder.begin(request.client, unitsInProgress, {
       isUnknown: operation.isUnknown ?? false,
-      isGone: () => reply.raw.destroyed,
+      onGone: (listener) => onGone(reply, listener),
     })
     const work = begun instanceof Promise ? await begun : begun
     // Meanwhile others of the client may have done more work than it can pay.
@@ -109,6 +109,12 @@ export function createBind(server: {
     settle()
     return responder.send(reply, { status, headers, body: encoded })
   }
+}
+
+/** Calls the listener once the client has left, or the answer was sent. */
+function onGone({ raw }: FastifyReply, listener: () => void): void {
+  if (raw.destroyed) listener()
+  else raw.once('close', listener)
 }
 
 /** @throws {ScanError} RATE_LIMITED. */
@@ -213,13 +219,10 @@ export class RequestContext {
     if (this.#abort !== null) return this.#abort.signal
     const abort = new AbortController()
     this.#abort = abort
-    const { raw } = this.#reply
     // Fastify's own request.signal aborts as soon as the body has been read.
-    const onClose = () => abort.abort(CLIENT_DISCONNECTED)
     if (this.#isOver) abort.abort(REQUEST_ENDED)
-    else if (raw.destroyed) onClose()
     // After the answer it has no effect: the signal has aborted.
-    else raw.once('close', onClose)
+    else onGone(this.#reply, () => abort.abort(CLIENT_DISCONNECTED))
     return abort.signal
   }
 

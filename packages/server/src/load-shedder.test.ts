@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { createDeadlines } from './deadlines.ts'
 import { createLoadShedder, type Work } from './load-shedder.ts'
 
 /** Begins work that is not delayed. */
@@ -11,7 +13,9 @@ const BEGUN = (work: Work | Promise<Work>): Work => {
 
 function create({ unitsPerSecond = null as number | null } = {}) {
   let nowMs = 0
-  const limited = createLoadShedder({ monotonicMs: () => nowMs }, { unitsPerSecond })
+  const clock = createManualClock()
+  const deadlines = createDeadlines(clock, new AbortController().signal)
+  const limited = createLoadShedder({ monotonicMs: () => nowMs }, deadlines, { unitsPerSecond })
   const shedder = {
     ...limited,
     begin: (...[sender, units]: Parameters<typeof limited.begin>) =>
@@ -55,6 +59,8 @@ function create({ unitsPerSecond = null as number | null } = {}) {
   return {
     shedder,
     begin: limited.begin,
+    /** Lets deadlines pass. */
+    advance: clock.advance,
     now: () => nowMs,
     started,
     refused,
@@ -403,17 +409,34 @@ describe('work in progress of a network', () => {
     for (let count = 0; count < 8; count++) BEGUN(begin(peer, 256))
   })
 
-  it.each([
-    ['it has waited for too long', 1751, false],
-    ['its client has left', 1750, true],
-  ])('a request is refused when its turn comes if %s', async (_, ms, isGone) => {
-    const { begin, pass } = create(PER_SECOND)
-    const first = BEGUN(begin(GREEDY, 64))
-    const waiting = begin(GREEDY, 1, { isGone: () => isGone })
-    pass(ms)
-    first.end()
-    await expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })
+  it('a request that waits for 1.75 s is refused, while the list before it goes on', async () => {
+    const { begin, advance } = create(PER_SECOND)
+    const list = BEGUN(begin(GREEDY, 5, { isUnknown: true }))
+    const late = Promise.resolve(begin(GREEDY, 1)).catch(({ code }) => code)
+    await advance(1)
+    const next = begin(GREEDY, 1)
+    await advance(1749)
+    expect(await late).toBe('OVERLOADED')
+    list.end()
+    expect(await next).toHaveProperty('end')
     BEGUN(begin(GREEDY, 1))
+  })
+
+  it('a request whose client has left waits no longer', async () => {
+    const { begin } = create(PER_SECOND)
+    const list = BEGUN(begin(GREEDY, 64))
+    const listeners: (() => void)[] = []
+    const onGone = (listener: () => void) => void listeners.push(listener)
+    const wait = () => Promise.resolve(begin(GREEDY, 1, { onGone })).catch(({ code }) => code)
+    const some = Array.from({ length: 819 }, wait)
+    expect(() => begin(GREEDY, 1)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+    expect(begin(MODEST, 64)).not.toBeInstanceOf(Promise)
+    expect(begin(MODEST, 1)).toBeInstanceOf(Promise)
+    for (const leave of listeners) leave()
+    expect(new Set(await Promise.all(some))).toEqual(new Set(['OVERLOADED']))
+    const next = begin(GREEDY, 1)
+    list.end()
+    expect(await next).toHaveProperty('end')
   })
 
   it('a request is refused when its turn comes if others have used the room', async () => {

@@ -21,6 +21,7 @@
 import { type Clock, createShares, createTurns, type Turns } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Client } from './client.ts'
+import type { Deadlines } from './deadlines.ts'
 
 /** The time for handlers in one turn: enough that their requests to Redis and to nodes are sent together. */
 const TURN_MS = 10
@@ -59,6 +60,8 @@ const HALVING_MS = 500
 const PEER_UNITS_MAX = 2 * UNITS_MAX
 /** Requests that wait for an event, such as an offset that is close ahead: a small object and a timer each. */
 const WAITS_MAX = 12_000
+/** Requests that were read and wait for room of their network: all that one sends in two seconds has room. */
+const HELD_MAX = 4096
 
 /** Shared instance: capturing a stack trace is half the cost of a refusal. */
 const OVERLOADED = new ScanError('OVERLOADED', 'too many requests; try again in a moment', {
@@ -111,6 +114,7 @@ type Waiting = {
 /** @param options.unitsPerSecond - The rate of a client; null for no limit. */
 export function createLoadShedder(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+  deadlines: Deadlines,
   { unitsPerSecond = null }: { readonly unitsPerSecond?: number | null } = {},
 ) {
   const queued = createShares('requests in the queue', { requests: QUEUE_MAX })
@@ -138,7 +142,8 @@ export function createLoadShedder(
     { bound: 'so many of each network' },
   )
   /** Those that wait until less work of their network is in progress. */
-  const held = createTurns<() => void>('requests in progress of a network')
+  const held = createTurns<() => void>('requests that wait for their network')
+  const heldShares = createShares('requests that wait for their network', { requests: HELD_MAX })
 
   const waitingCount = () => ofPeers.size() + ofOthers.size()
   const runTurn = (): void => {
@@ -268,25 +273,39 @@ export function createLoadShedder(
      * Work of this size begins, in units, when its network has room; at once if it has, and for peers.
      *
      * @param options.isUnknown - Whether it may be much more.
-     * @param options.isGone - Whether the client has left.
-     * @throws {ScanError} OVERLOADED (rejects) if it waited for too long, or there is no room any more.
+     * @param options.onGone - Calls the listener once the client has left.
+     * @throws {ScanError} OVERLOADED if too many wait so; rejects with it if this one waited for too long, its client
+     * has left, or there is no room any more.
      */
     begin(
       sender: Sender,
       units: number,
-      { isUnknown = false, isGone = (): boolean => false } = {},
+      { isUnknown = false, onGone = (_: () => void): void => {} } = {},
     ): Work | Promise<Work> {
       const { network, isPeer } = sender
       const size = { units, ownUnits: isUnknown ? Math.max(units, UNITS_OF_UNKNOWN) : units }
       if (isPeer || size.ownUnits === 0 || (hasOwnRoom(network) && !held.has(network)))
         return createWork(sender, size)
-      const arrivedMs = monotonicMs()
+      const release = heldShares.take(network, { requests: 1 })
+      if (release === null) throw OVERLOADED
       return new Promise((resolve, reject) => {
-        held.push(network, () => {
-          const isLate = monotonicMs() - arrivedMs > WAIT_MS_MAX
-          if (isLate || isGone() || !hasRoom(sender)) reject(OVERLOADED)
-          else resolve(createWork(sender, size))
-        })
+        const leave = () => {
+          release()
+          stopTimer()
+        }
+        const start = () => {
+          leave()
+          if (hasRoom(sender)) resolve(createWork(sender, size))
+          else reject(OVERLOADED)
+        }
+        const giveUp = () => {
+          if (!held.remove(network, start)) return
+          leave()
+          reject(OVERLOADED)
+        }
+        held.push(network, start)
+        const stopTimer = deadlines.start(WAIT_MS_MAX, giveUp)
+        onGone(giveUp)
       })
     },
   }

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { scanRoutes, synchronizerRoutes, USER_ID_PATTERN } from '@quorumscan/api'
+import { heldSizes } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
@@ -672,6 +673,49 @@ describe('too much work in progress', () => {
     await expect.poll(() => count).toBe(201)
     append()
     expect(new Set(await Promise.all([...ofPeer, ofStranger]))).toEqual(new Set([200]))
+  })
+
+  it('of its network ends a wait after 1.75 s, or when the client leaves', async () => {
+    const large = { ...routes, touch: { ...routes.touch, cost: () => 64 } }
+    const clock = createManualClock()
+    await using app = buildServer<typeof large, string>({
+      routes: large,
+      handlers: {
+        ...handlers,
+        touch: () =>
+          new Promise((resolve) => {
+            finish = () => resolve({ body: null })
+          }),
+      },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 200 },
+      authenticate: async () => 'alice',
+      clock,
+    })
+    const waiting = () =>
+      heldSizes().find(({ name }) => name === 'requests that wait for their network')?.size
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const post = (path: string, signal: AbortSignal | null = null) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        signal,
+        ...(path === '/v0/items' ? { body: item } : {}),
+      })
+    const touched = post('/v0/touch')
+    await expect.poll(() => finish).toBeDefined()
+    const leave = new AbortController()
+    const gone = expect(post('/v0/items', leave.signal)).rejects.toThrow()
+    await expect.poll(waiting).toBe(1)
+    leave.abort()
+    await gone
+    await expect.poll(waiting).toBe(0)
+    const late = post('/v0/items')
+    await expect.poll(waiting).toBe(1)
+    await clock.advance(1750)
+    expect((await late).status).toBe(503)
+    finish()
+    expect((await touched).status).toBe(200)
   })
 
   it('has a lower bound after a handler returns or throws OVERLOADED', async () => {

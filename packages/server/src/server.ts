@@ -118,8 +118,10 @@ export function buildServer<Routes extends RouteTable, User = never>(
   let isClosing = false
   const responder = createResponder({ commonHeaders, isClosing: () => isClosing, failures })
   const clientAddresses = createClientAddresses(options.proxies ?? PLAIN_CONNECTIONS.proxies)
+  const closed = new AbortController()
+  const deadlines = createDeadlines(clock, closed.signal)
+  const shedder = createLoadShedder(clock, deadlines, options.rateLimit ?? {})
   const clients = createClients({ rateLimit: options.rateLimit, clientAddresses, clock })
-  const shedder = createLoadShedder(clock, options.rateLimit ?? {})
   const turns = {
     noteConnection: shedder.noteConnection,
     park: (request: IncomingMessage, resume: () => void) => {
@@ -127,8 +129,6 @@ export function buildServer<Routes extends RouteTable, User = never>(
       return shedder.park(isOfProxy ? PROXIES : clients.of(request).network, resume)
     },
   }
-  const closed = new AbortController()
-  const deadlines = createDeadlines(clock, closed.signal)
   const bind = createBind({ shedder, deadlines, responder, countUnits: unitsCounter(metrics) })
   const app = createInstance(options, limits, responder, (listener) =>
     createListener({ limits, clock, clientAddresses, clients, certificate, ...turns }, listener),
