@@ -32,8 +32,15 @@ const CHECKS = [
   {
     name: 'spelling',
     command: [
-      ...['cspell', 'lint', '--no-progress', '--no-summary', '--cache'],
-      ...['--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/cspell'],
+      'cspell',
+      'lint',
+      '--no-progress',
+      '--no-summary',
+      '--cache',
+      '--cache-strategy',
+      'content',
+      '--cache-location',
+      'node_modules/.cache/cspell',
     ],
     isRest: true,
   },
@@ -116,9 +123,12 @@ async function runCheck({ name, command: [tool, ...args] }) {
 async function runTests(projects, words, { set, progress, isShown }) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const args = [
-    ...[vitest, 'run', ...projects.map((project) => `--project=${project}`)],
+    vitest,
+    'run',
+    ...projects.map((project) => `--project=${project}`),
     // Without the titles of tests that pass, unless files are named.
-    ...[`--reporter=${isShown ? 'default' : 'minimal'}`, '--reporter=./test/support/report.ts'],
+    `--reporter=${isShown ? 'default' : 'minimal'}`,
+    '--reporter=./test/support/report.ts',
     ...words,
   ]
   const env = { TEST_SET: set }

@@ -66,7 +66,10 @@ export class QuorumscanError extends Error {
 /** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
 export function isQuorumscanError(error: unknown): error is QuorumscanError {
   // Not by its class: an error of another realm, such as a test environment, has another `Error`.
-  const { name, definite } = Object(error)
+  const { name, definite } = (error ?? {}) as {
+    readonly name?: unknown
+    readonly definite?: unknown
+  }
   return name === 'QuorumscanError' && typeof definite === 'boolean'
 }
 

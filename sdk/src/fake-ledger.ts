@@ -2,10 +2,15 @@
  * The validator of a fake wallet: the routes that the SDK calls, over contracts in memory. Each request that pays executes
  * once for its id, as at the real one, and the ledger interface shows its transaction.
  */
-import { formatInstant, PAYMENT_EXPIRY_MICROS_MAX, toHex, utf8 } from '@quorumscan/verifier'
+import {
+  formatInstant,
+  membersOf,
+  PAYMENT_EXPIRY_MICROS_MAX,
+  toHex,
+  utf8,
+} from '@quorumscan/verifier'
 import { sha256 } from '@quorumscan/verifier/certified'
 import type { FakeErrorCode } from './generated/error-facts.ts'
-import { recordOf } from './platform/record.ts'
 import { microsOf } from './platform/times.ts'
 import { addAmounts, compareAmounts } from './platform/values.ts'
 
@@ -145,7 +150,7 @@ export function createFakeLedger(parts: {
   })
   const refuseRepeat = ({ isRepeat, result }: { isRepeat: boolean; result: Json }): Json => {
     if (!isRepeat) return result
-    const { update_id, offset, record_time } = recordOf(result['meta'])
+    const { update_id, offset, record_time } = membersOf(result['meta'])
     const details = { result, update_id, offset, record_time }
     throw new Refusal('DUPLICATE_COMMAND', 'It took effect before.', details)
   }
@@ -243,7 +248,7 @@ export function createFakeLedger(parts: {
 
   /** @param by - The party that ends it; null: it has expired. */
   const end = (contractId: string, how: keyof typeof ENDS, by: string | null): Json => {
-    const { sender, receiver, amount } = recordOf(open(contractId)['transfer'])
+    const { sender, receiver, amount } = membersOf(open(contractId)['transfer'])
     const [choice, coin] = [ENDS[how], String(amount)]
     const isAccepted = how === 'accept'
     if (sender === party) move(isAccepted ? ZERO : coin, minus(coin))
@@ -262,7 +267,7 @@ export function createFakeLedger(parts: {
   /** The receiver or the sender ends an offer. */
   const answer = (contractId: string, how: Exclude<keyof typeof ENDS, 'expire'>, by: string) => {
     const answered = once(`${how}-transfer-${contractId}`, null, () => {
-      const { sender, receiver } = recordOf(open(contractId)['transfer'])
+      const { sender, receiver } = membersOf(open(contractId)['transfer'])
       if (by !== (how === 'withdraw' ? sender : receiver))
         throw new Refusal('PERMISSION_DENIED', `${by} may not ${how} this offer.`)
       return end(contractId, how, by)
@@ -273,7 +278,7 @@ export function createFakeLedger(parts: {
   /** Ends offers that have expired, as the validator does. */
   const sweep = () => {
     for (const [contractId, { payload }] of active((payload) => 'transfer' in payload)) {
-      const { executeBefore } = recordOf(payload['transfer'])
+      const { executeBefore } = membersOf(payload['transfer'])
       if (microsOf(String(executeBefore)) <= nowMicros()) end(contractId, 'expire', null)
     }
   }
@@ -457,9 +462,9 @@ export function createFakeLedger(parts: {
     const found = contracts.get(contractId)
     if (found === undefined) throw new Refusal('CONTRACT_EVENTS_NOT_FOUND', contractId)
     const event = { kind: 'created', contractId, payload: found.payload } as const
-    const createdEvent = recordOf(ledgerEvent(event, found.made.offset, 0))['CreatedEvent']
+    const createdEvent = membersOf(ledgerEvent(event, found.made.offset, 0))['CreatedEvent']
     const archivedEvent = {
-      ...recordOf(createdEvent),
+      ...membersOf(createdEvent),
       offset: found.ended,
       implementedInterfaces: [],
     }
@@ -534,10 +539,10 @@ export function createFakeLedger(parts: {
     transfers(query: { readonly sender: string | null; readonly order: string | null }) {
       const isShown = (transfer: Json) =>
         query.sender === null || transfer['sender'] === query.sender
-      const found = active(({ transfer }) => transfer !== undefined && isShown(recordOf(transfer)))
+      const found = active(({ transfer }) => transfer !== undefined && isShown(membersOf(transfer)))
       const transfers = found.reverse().map(([id]) => contractOf(id))
       const amountOf = ({ payload }: (typeof transfers)[number]) =>
-        String(recordOf(payload['transfer'])['amount'])
+        String(membersOf(payload['transfer'])['amount'])
       if (query.order === 'amount')
         transfers.sort((a, b) => compareAmounts(amountOf(b), amountOf(a)))
       return { transfers, next_page_token: null }

@@ -2,6 +2,7 @@
  * A wallet without processes, for the tests of an application: `@quorumscan/sdk/testing/fakes`. The payments, the store and
  * the judgement of failures are those of the real client; only the validator is in memory.
  */
+import { membersOf } from '@quorumscan/verifier'
 import { createActivities } from './activities/activities.ts'
 import { invalidArgument } from './errors.ts'
 import { createFakeLedger, Refusal } from './fake-ledger.ts'
@@ -13,7 +14,6 @@ import { assertOptions, isBoolean, isObject, isOneOf, isText } from './platform/
 import { parseParty } from './platform/parse-party.ts'
 import type { Party } from './platform/party.ts'
 import { randomId } from './platform/random.ts'
-import { recordOf } from './platform/record.ts'
 import { shownValue } from './platform/shown-value.ts'
 import type { Store } from './platform/store.ts'
 import { microsOf } from './platform/times.ts'
@@ -190,7 +190,7 @@ export function fakeValidator(options: FakeValidatorOptions): FakeValidator {
         description,
         trackingId: randomId(),
       })
-      return String(recordOf(output)['transfer_instruction_cid']) as ContractId // As the ledger has it.
+      return String(membersOf(output)['transfer_instruction_cid']) as ContractId // As the ledger has it.
     },
     answerOffer(id, answer) {
       if (answer !== 'accept' && answer !== 'reject')
@@ -198,7 +198,7 @@ export function fakeValidator(options: FakeValidatorOptions): FakeValidator {
           `An offer is answered by accept or reject, not ${shownValue(answer)}.`,
         )
       ledger.sweep()
-      const { receiver } = recordOf(ledger.contract(id).payload['transfer'])
+      const { receiver } = membersOf(ledger.contract(id).payload['transfer'])
       ledger.answer(id, answer, String(receiver))
     },
     fail(next) {

@@ -295,7 +295,9 @@ describe('changes of owner', () => {
     names.changeOwner('alice', PARTY)
     await names.lookup('alice')
     expect(announced).toEqual([
-      ...[`${NAME} ${OTHER}`, `bob.unverified.ns ${OTHER}`, `${NAME} ${PARTY}`],
+      `${NAME} ${OTHER}`,
+      `bob.unverified.ns ${OTHER}`,
+      `${NAME} ${PARTY}`,
     ])
   })
 })

@@ -5,7 +5,9 @@
  * failure, when the signal aborts, or with INVALID_RESPONSE if the answer is larger than any answer of its route.
  * With `parseAs: 'stream'` the caller bounds what it reads.
  */
+
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
+import { membersOf } from '@quorumscan/verifier'
 import createFetchClient, { type Client } from 'openapi-fetch'
 import type { paths as LedgerPaths, components as LedgerSchemas } from './generated/ledger.ts'
 import type { components, paths as ScanPaths } from './generated/scan.ts'
@@ -134,6 +136,6 @@ function ledgerErrorOf(body: string, { status, headers }: Response): LedgerError
 }
 
 function hasMembers(text: string, ...names: readonly string[]): boolean {
-  const body = Object(parseJson(text))
+  const body = membersOf(parseJson(text))
   return names.every((name) => name in body)
 }

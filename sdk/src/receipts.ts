@@ -5,6 +5,8 @@ import {
   formatInstant,
   type Genesis,
   type Lookup,
+  memberOf,
+  membersOf,
   type Threshold,
   type TrustList,
   type TrustRule,
@@ -87,13 +89,13 @@ export async function verifyReceipt(
   receipt: unknown,
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
-  const lookup = lookupOf(Object(options))
+  const lookup = lookupOf(membersOf(options) as VerifyReceiptOptions)
   const {
     threshold = 'weak',
     trust: trusted,
     crypto = await platformCrypto(loadNodePort),
   } = options
-  const document = typeof receipt === 'string' ? receipt : Object(receipt).document
+  const document = typeof receipt === 'string' ? receipt : memberOf(receipt, 'document')
   if (typeof document !== 'string') throw invalidReceipt('MALFORMED', 'it has no document')
   const genesisByHash = await pinnedDocuments(options, crypto)
   const genesisHash = /"genesis_hash":"([0-9a-f]{64})"/.exec(document)?.[1]
@@ -162,8 +164,8 @@ function lookupOf({ name, party }: VerifyReceiptOptions): Lookup {
 
 /** The name or party in the request of a receipt; null: none. */
 function subjectOf(receipt: unknown): string | null {
-  const { parameters } = Object(Object(receipt).request)
-  const { name, party } = Object(parameters)
+  const { parameters } = membersOf(memberOf(receipt, 'request'))
+  const { name, party } = membersOf(parameters)
   const of = name ?? party
   return typeof of === 'string' ? of : null
 }

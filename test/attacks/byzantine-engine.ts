@@ -2,6 +2,7 @@
  * The engine of one super-validator, controlled by an attacker with that operator's keys and machine. Its mempool
  * accepts every transaction and sends it to all other engines.
  */
+
 import { once } from 'node:events'
 import { readFile, rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
@@ -10,6 +11,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSystemClock, readVarint } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 
 const clock = createSystemClock()
@@ -85,7 +87,7 @@ async function restartEngine(cluster: RunningCluster, node: string, rpc: string)
   await cluster.heal(node)
   await untilTrue(`the engine of ${node} to be connected`, async () => {
     const net = await call({ socketPath: rpc }, 'net_info', {}).catch(() => null)
-    return Number(Object(Object(net).result).n_peers) > 0
+    return Number(memberOf(net, 'result', 'n_peers')) > 0
   })
 }
 

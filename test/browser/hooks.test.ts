@@ -161,7 +161,7 @@ describe('in Chromium', () => {
         await shown.until('false pending')
         return shown.texts
       }, parties)
-      expect(texts).toEqual([...['false pending', 'true proven', 'false pending']])
+      expect(texts).toEqual(['false pending', 'true proven', 'false pending'])
     })
   })
 
@@ -194,8 +194,14 @@ describe('in Chromium', () => {
         [hook, ALICE, OTHER] as const,
       )
       expect(texts).toEqual([
-        ...['pending null', `proven ${ALICE}`, 'pending null', `proven ${OTHER}`],
-        ...['pending null', `proven ${ALICE}`, 'pending null', 'absent null'],
+        'pending null',
+        `proven ${ALICE}`,
+        'pending null',
+        `proven ${OTHER}`,
+        'pending null',
+        `proven ${ALICE}`,
+        'pending null',
+        'absent null',
       ])
     })
   })
@@ -311,8 +317,15 @@ describe('in Chromium', () => {
         return shown.texts
       }, parties)
       expect(texts).toEqual([
-        ...['pending null', `proven ${ALICE}`, 'pending null', 'absent null', 'pending null'],
-        ...[`proven ${OTHER}`, 'pending null', 'INVALID_NAME null', 'pending null'],
+        'pending null',
+        `proven ${ALICE}`,
+        'pending null',
+        'absent null',
+        'pending null',
+        `proven ${OTHER}`,
+        'pending null',
+        'INVALID_NAME null',
+        'pending null',
       ])
     })
 
@@ -342,7 +355,9 @@ describe('in Chromium', () => {
         return shown.texts.slice(-3)
       }, parties)
       expect(texts).toEqual([
-        ...[`changed null ${OTHER}`, `changed null ${THIRD}`, `proven ${THIRD} false`],
+        `changed null ${OTHER}`,
+        `changed null ${THIRD}`,
+        `proven ${THIRD} false`,
       ])
     })
 
@@ -366,7 +381,9 @@ describe('in Chromium', () => {
         return shown.texts
       }, parties)
       expect(texts.slice(-3)).toEqual([
-        ...[`proven ${ALICE} false`, 'stale null NETWORK_ERROR', `proven ${ALICE} false`],
+        `proven ${ALICE} false`,
+        'stale null NETWORK_ERROR',
+        `proven ${ALICE} false`,
       ])
     })
   })
@@ -411,8 +428,13 @@ describe('in Chromium', () => {
         return shown.texts.slice(1)
       }, asked)
       expect(texts).toEqual([
-        ...[`proven ${ALICE}`, 'CONSENSUS_DISPUTED null', `proven ${ALICE}`, 'changed null'],
-        ...[`proven ${OTHER}`, 'NAME_EXPIRED null', 'absent null'],
+        `proven ${ALICE}`,
+        'CONSENSUS_DISPUTED null',
+        `proven ${ALICE}`,
+        'changed null',
+        `proven ${OTHER}`,
+        'NAME_EXPIRED null',
+        'absent null',
       ])
     })
 

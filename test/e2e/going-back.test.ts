@@ -5,10 +5,12 @@
  * @module-tag long
  * @module-tag upgrade
  */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { send, untilRead, untilTrue } from '@quorumscan/testkit'
 import { it } from '@quorumscan/testkit/fixtures'
+import { memberOf } from '@quorumscan/verifier'
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { createUser, untilFound } from '../support/client.ts'
@@ -63,7 +65,7 @@ it('a release that does not know the format or the protocol refuses before it wr
   const url = `https://${sv.machine.address}:4611`
   const codeOf = async () => {
     const answer = await send(`${url}/readyz`, { fetch: network.client.fetch }).catch(() => null)
-    return answer === null ? null : (Object(answer.body).code ?? answer.status)
+    return answer === null ? null : (memberOf(answer.body, 'code') ?? answer.status)
   }
   const copy = (name: string, ...edits: Parameters<typeof copySoftware>[1]) =>
     copySoftware(join(network.machines.directory, name), edits)

@@ -4,12 +4,14 @@
  *
  * @module-tag long
  */
+
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { createLedgerClient } from '@quorumscan/sdk/raw'
 import { send, until, untilTrue } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
@@ -475,7 +477,7 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
         await untilTrue('the late member to report SOFTWARE_OUTDATED', async () => {
           const url = `https://${late.machine.address}:4611/readyz`
           const { body } = await send(url, { fetch: network.client.fetch })
-          return Object(body).code === 'SOFTWARE_OUTDATED'
+          return memberOf(body, 'code') === 'SOFTWARE_OUTDATED'
         })
         await register()
         const blocksOf = async (operator: Operator) =>

@@ -126,8 +126,10 @@ async function run(
       ...files,
       ...(hasAll ? [] : [`--tags-filter=${filter}`]),
       ...(redis === undefined ? [] : ['--project=integration']),
-      ...['--reporter=default', '--reporter=./test/support/report.ts'],
-      ...['--reporter=json', `--outputFile.json=${reportFile}`],
+      '--reporter=default',
+      '--reporter=./test/support/report.ts',
+      '--reporter=json',
+      `--outputFile.json=${reportFile}`,
     ],
     {
       // A group of its own: workers end with it, and clusters when their worker ends.

@@ -1,14 +1,12 @@
 /** The fake wallet and the real one, one after the other, under the same expectations. */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
-import { formatInstant, parseInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf, parseInstant } from '@quorumscan/verifier'
 import * as wallet from '@quorumscan/wallet'
 import { afterEach, describe, expect, it } from 'vitest'
 // @boundaries-ignore The real wallet in one process has no entry point.
 import { type FakeFailure, fakeValidator } from '../../sdk/src/fake-validator.ts'
 // @boundaries-ignore The real wallet in one process has no entry point.
 import { parseParty } from '../../sdk/src/platform/parse-party.ts'
-// @boundaries-ignore The real wallet in one process has no entry point.
-import { recordOf } from '../../sdk/src/platform/record.ts'
 // @boundaries-ignore The real wallet in one process has no entry point.
 import { addAmounts, type ContractId } from '../../sdk/src/platform/values.ts'
 // @boundaries-ignore The real wallet in one process has no entry point.
@@ -127,7 +125,7 @@ function doneOf<T>(result: PaymentResult<T>) {
 }
 
 function offerIn({ output }: { readonly output: object }): ContractId {
-  return recordOf(output)['transferInstructionCid'] as ContractId
+  return membersOf(output)['transferInstructionCid'] as ContractId
 }
 
 const microsOf = (time: unknown): number => parseInstant(String(time)) ?? Number.NaN
@@ -150,8 +148,8 @@ async function patiently<T>({ expire }: Controlled, call: Promise<T>): Promise<T
 /** What a row of the history says, with roles in place of parties. */
 function rowOf({ party, other }: Controlled, row: Transaction): string {
   const roleOf = (of: unknown) => (of === party ? 'user' : of === other ? 'other' : 'operator')
-  const amountOf = (of: unknown) => `${roleOf(recordOf(of)['party'])} ${recordOf(of)['amount']}`
-  const { sender, receivers, description, ...offer } = recordOf(row)
+  const amountOf = (of: unknown) => `${roleOf(membersOf(of)['party'])} ${membersOf(of)['amount']}`
+  const { sender, receivers, description, ...offer } = membersOf(row)
   const receiver = offer['transferInstructionReceiver']
   return [
     row.transactionType,
@@ -263,7 +261,7 @@ describe.each([
     expect(await idsOf({ limit: 2 })).toEqual([middle, large])
     expect(await idsOf({ sender: other })).toEqual([large, small])
     const [shown] = await wallet.transfers({ sender: party })
-    const transfer = recordOf(shown?.payload['transfer'])
+    const transfer = membersOf(shown?.payload['transfer'])
     expect(transfer).toMatchObject({ sender: party, receiver: other, amount: '2.0000000000' })
     const life = microsOf(transfer['executeBefore']) - microsOf(transfer['requestedAt'])
     expect(Math.round(life / MINUTE_MICROS)).toBe(24 * 60)

@@ -1,10 +1,8 @@
 /** Rules of payments that no story of one fault shows: each with the mistakes that break it. */
-import { formatInstant, PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
+import { formatInstant, memberOf, membersOf, PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import type { Mutation } from '@quorumscan/verifier/testing'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { parseParty } from '../../sdk/src/platform/parse-party.ts'
-// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
-import { recordOf } from '../../sdk/src/platform/record.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore, type Store } from '../../sdk/src/platform/store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
@@ -333,7 +331,7 @@ export const RULES: readonly Rule[] = [
       for (const [name, call] of Object.entries(calls)) {
         const first = world.requests
         const end: unknown = await endOf<unknown>(call())
-        const { code, payment, definite } = recordOf(end)
+        const { code, payment, definite } = membersOf(end)
         const isSo = code === 'INVALID_ARGUMENT' && payment === 'unknown' && definite === false
         found.push(...expect(isSo, `${name}: ${kindOf(end)} ${payment} ${definite}`))
         const count = world.requests - first
@@ -394,7 +392,7 @@ export const RULES: readonly Rule[] = [
       }
       const client = world.client({ user: 'alice', store: failing })
       const stateOf = async (call: Promise<unknown>): Promise<string> => {
-        const { code, payment, definite } = recordOf(await endOf(call))
+        const { code, payment, definite } = membersOf(await endOf(call))
         return `${code} ${payment} ${definite}`
       }
       const isNew = await stateOf(client.transfer(offerOf(world)))
@@ -736,7 +734,7 @@ export const RULES: readonly Rule[] = [
       ]
       const ends = await Promise.all(calls.map((call) => call.catch((error: unknown) => error)))
       return ends.flatMap((end) => {
-        const { payment, definite } = Object(end)
+        const { payment, definite } = membersOf(end)
         return expect(payment === 'unknown' && definite === false, `${payment}, ${definite}`)
       })
     },
@@ -774,11 +772,11 @@ export const RULES: readonly Rule[] = [
       const name = await endOf(
         naming.client({ user: 'carol' }).register({ name: 'a.unverified.ns' }),
       )
-      const { error } = Object(name)
+      const code = memberOf(name, 'error', 'code')
       return [
         ...expect(tap === 'done', `a tap: ${tap}`),
         ...expect(party === paying.carol.party, `the party is ${party}`),
-        ...expect(error?.code === 'INSUFFICIENT_FUNDS', `a name: ${kindOf(name)} ${error?.code}`),
+        ...expect(code === 'INSUFFICIENT_FUNDS', `a name: ${kindOf(name)} ${code}`),
       ]
     },
     mistakes: [
@@ -813,7 +811,7 @@ export const RULES: readonly Rule[] = [
       await world.client({ user: 'alice' }).transfer(offerOf(world))
       const list = async (...asked: Parameters<ReturnType<World['wallet']>['transfers']>) => {
         const offers = await world.wallet('alice').transfers(...asked)
-        return offers.map(({ payload }) => Number(Object(payload['transfer']).amount)).join()
+        return offers.map(({ payload }) => Number(memberOf(payload['transfer'], 'amount'))).join()
       }
       const sender = world.bob.party
       const [all, ofBob] = [await list(), await list({ sender })]

@@ -11,7 +11,13 @@ import type { Payments } from '../../sdk/src/wallet/payments.ts'
 import { type Answer, type Modules, PERIOD_MICROS, World } from './world.ts'
 
 export const KINDS = [
-  ...['transfer', 'own id', 'accept', 'withdraw', 'tap', 'register', 'renew'],
+  'transfer',
+  'own id',
+  'accept',
+  'withdraw',
+  'tap',
+  'register',
+  'renew',
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -20,10 +26,28 @@ export const MOMENTS = ['before', 'during', 'after'] as const
 export type Moment = (typeof MOMENTS)[number]
 
 export const FAULTS = [
-  ...['lost request', 'lost answer', 'half an answer', '401', '403', '408', '409', '429', '500'],
-  ...['502 with HTML', 'reset', 'silence', 'page closed', 'second tab', 'second device'],
-  ...['clock +10 min', 'clock -10 min', 'synchronizer paused', 'validator killed'],
-  ...['validator restored', 'repeat after the period', 'repeat after expiry'],
+  'lost request',
+  'lost answer',
+  'half an answer',
+  '401',
+  '403',
+  '408',
+  '409',
+  '429',
+  '500',
+  '502 with HTML',
+  'reset',
+  'silence',
+  'page closed',
+  'second tab',
+  'second device',
+  'clock +10 min',
+  'clock -10 min',
+  'synchronizer paused',
+  'validator killed',
+  'validator restored',
+  'repeat after the period',
+  'repeat after expiry',
 ] as const
 export type FaultName = (typeof FAULTS)[number]
 

@@ -20,7 +20,7 @@ import { type Actor, Scenario } from '@quorumscan/ledger/testing'
 import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { AutoRenewal, PaymentRecord, PaymentsReached } from '@quorumscan/users'
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import type * as walletModule from '@quorumscan/wallet'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { transient } from '../../sdk/src/errors.ts'
@@ -431,9 +431,9 @@ export class World {
     const transactions = this.#transactions()
     if (call === 'POST /v2/updates') {
       if (this.hidesUpdates) return new Response('', { status: 502 })
-      const { beginExclusive, endInclusive } = Object(body)
+      const { beginExclusive, endInclusive } = membersOf(body)
       const range = transactions.filter(
-        ({ offset }) => offset > beginExclusive && offset <= endInclusive,
+        ({ offset }) => offset > Number(beginExclusive) && offset <= Number(endInclusive),
       )
       return Response.json(
         range.slice(0, 200).map((value) => ({
@@ -443,10 +443,10 @@ export class World {
         })),
       )
     }
-    const { contractId } = Object(body)
+    const { contractId } = membersOf(body)
     const archiving = transactions.find(({ events }) =>
       events.some(
-        (event) => 'ExercisedEvent' in event && isEndOf(event.ExercisedEvent, contractId),
+        (event) => 'ExercisedEvent' in event && isEndOf(event.ExercisedEvent, String(contractId)),
       ),
     )
     const created = transactions
@@ -510,7 +510,7 @@ export class World {
         resultAt: async (offset) => {
           const result = ledger.results()[offset - 1]
           const first = result?.kind === 'accepted' ? result.update.events[0] : undefined
-          return first?.kind === 'exercised' ? Object(first.result) : null
+          return first?.kind === 'exercised' ? membersOf(first.result) : null
         },
         hasParties: async () => true,
       },

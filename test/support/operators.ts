@@ -203,8 +203,10 @@ async function makeGenesis(
   const newKeys = async (operator: Operator) => {
     const { role, name, machine } = operator
     const addressFlags = [
-      ...['--url', urlOf(operator)],
-      ...['--engine-address', `${machine.address}:${ENGINE_PORT}`],
+      '--url',
+      urlOf(operator),
+      '--engine-address',
+      `${machine.address}:${ENGINE_PORT}`,
     ]
     const flags = ['--name', name, '--role', ROLES[role], ...(role === 'sv' ? addressFlags : [])]
     const made = await runCli(operator, 'keys', 'new', ...flags, '--out', 'var', '--json')
@@ -257,8 +259,12 @@ export function decide(
   return runCli(
     operator,
     ...command,
-    ...['--key', `var/keys/${name}.operator`, '--genesis', 'etc/genesis.json'],
-    ...['--scan', `https://${machine.address}:4611`],
+    '--key',
+    `var/keys/${name}.operator`,
+    '--genesis',
+    'etc/genesis.json',
+    '--scan',
+    `https://${machine.address}:4611`,
     ...(isAlone
       ? ['--synchronizer', urlOf(synchronizer), '--token-file', 'etc/token']
       : ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]),

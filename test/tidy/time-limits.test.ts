@@ -20,15 +20,13 @@ describe('time limits', () => {
   const alone = { test: 60_000, hook: 60_000, poll: 45_000 }
   const withCluster = { test: 300_000, hook: 300_000, poll: 120_000 }
   const kinds = {
-    ...{
-      unit: alone,
-      integration: alone,
-      sdk: alone,
-      tidy: alone,
-      parity: alone,
-      vectors: alone,
-      sim: alone,
-    },
+    unit: alone,
+    integration: alone,
+    sdk: alone,
+    tidy: alone,
+    parity: alone,
+    vectors: alone,
+    sim: alone,
     consumer: withCluster,
     browser: withCluster,
     conformance: withCluster,

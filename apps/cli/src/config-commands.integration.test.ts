@@ -3,6 +3,7 @@
  *
  * @module-tag rest
  */
+
 import { readFileSync } from 'node:fs'
 import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
 import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
@@ -10,6 +11,7 @@ import { confirm } from '@quorumscan/operator'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { createAuthority, serve, until } from '@quorumscan/testkit'
 import { captureOutput } from '@quorumscan/testkit/fixtures'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { afterEach, expect, it, vi } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
@@ -35,8 +37,17 @@ async function startMembers() {
     keys: configs.map(({ operatorKeyFile }) => operatorKeyFile),
     scanKeys: configs.map(({ scanKeyFile }) => scanKeyFile),
     own: (keyFile: string | undefined) => [
-      ...['--json', '--key', keyFile ?? '', '--genesis', genesisFile],
-      ...['--scan', node.url, '--synchronizer', log.url, '--token-file', log.tokenFile],
+      '--json',
+      '--key',
+      keyFile ?? '',
+      '--genesis',
+      genesisFile,
+      '--scan',
+      node.url,
+      '--synchronizer',
+      log.url,
+      '--token-file',
+      log.tokenFile,
     ],
     async [Symbol.asyncDispose]() {
       await node[Symbol.asyncDispose]()
@@ -50,7 +61,10 @@ it('a change of rules is in force once enough operators confirm it with their ke
   const { network, node, own } = members
   const [first, second] = members.keys
   const confirm = (keyFile: string | undefined, change: string) => [
-    ...['config', 'set', change, ...own(keyFile)],
+    'config',
+    'set',
+    change,
+    ...own(keyFile),
   ]
   const set = async (keyFile: string | undefined, change: string) =>
     JSON.parse(await type(confirm(keyFile, change)))
@@ -108,8 +122,12 @@ it('a confirmation reaches a synchronizer with a certificate of the authority in
   const token = readFileSync(members.network.shared.log.tokenFile, 'utf8').trim()
   const confirm = () =>
     type([
-      ...['config', 'set', 'entry-fee=3', ...members.own(members.keys[0])],
-      ...['--synchronizer', synchronizer.url],
+      'config',
+      'set',
+      'entry-fee=3',
+      ...members.own(members.keys[0]),
+      '--synchronizer',
+      synchronizer.url,
     ])
   await expect(confirm()).rejects.toThrow(
     'the synchronizer cannot be reached: untrusted certificate (QS_PEER_CA names the authority)',
@@ -140,11 +158,9 @@ it('software votes only for protocol versions that it knows, and stops at others
   const voteAnyway = async (index: number, notBefore: number | null) =>
     confirm(
       {
-        ...{
-          genesis: network.genesis,
-          rulesUrl: `${node.url}/v0`,
-          nowMicros: createSystemClock().nowMicros(),
-        },
+        genesis: network.genesis,
+        rulesUrl: `${node.url}/v0`,
+        nowMicros: createSystemClock().nowMicros(),
         keyPair: keyPairFromSeed(readFileSync(members.keys[index] ?? '', 'utf8').trim()),
         synchronizer: {
           url: network.shared.log.url,
@@ -173,7 +189,7 @@ it('software votes only for protocol versions that it knows, and stops at others
   await voteAnyway(1, null)
   const refusal = await until('the refusal', async () => {
     const body = await (await fetch(`${node.url}/readyz`)).json().catch(() => ({}))
-    return Object(body).code === 'SOFTWARE_OUTDATED' ? Object(body) : undefined
+    return memberOf(body, 'code') === 'SOFTWARE_OUTDATED' ? membersOf(body) : undefined
   })
   expect(refusal).toMatchObject({
     retryable: false,

@@ -31,8 +31,11 @@ writeFileSync(genesisFile, JSON.stringify(genesis))
 function configFile(more: readonly string[] = []): string {
   const file = join(root, 'sv.env')
   const lines = [
-    ...['QS_NAME=sv-1', `QS_DATA_DIR=${directory.path}`, 'QS_SYNCHRONIZER_PORT=4624'],
-    ...[`QS_GENESIS=${genesisFile}`, `QS_MEMBERS=${members}`],
+    'QS_NAME=sv-1',
+    `QS_DATA_DIR=${directory.path}`,
+    'QS_SYNCHRONIZER_PORT=4624',
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${members}`,
   ]
   writeFileSync(file, [...lines, ...more].join('\n'))
   return file
@@ -93,9 +96,13 @@ it('`jobs list` shows the renewals that a validator does not run, and why', asyn
   copyFileSync(ofValidator.memberFile('v'), join(members, 'v.member.json'))
   const config = join(root, 'validator.env')
   const lines = [
-    ...['QS_NAME=v', `QS_DATA_DIR=${ofValidator.path}`, 'QS_SYNCHRONIZER_PORT=4624'],
-    ...[`QS_GENESIS=${genesisFile}`, `QS_MEMBERS=${members}`],
-    ...['QS_JWKS_URL=https://issuer.example/jwks', `QS_REDIS=unix://${redis.socketPath}`],
+    'QS_NAME=v',
+    `QS_DATA_DIR=${ofValidator.path}`,
+    'QS_SYNCHRONIZER_PORT=4624',
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${members}`,
+    'QS_JWKS_URL=https://issuer.example/jwks',
+    `QS_REDIS=unix://${redis.socketPath}`,
   ]
   writeFileSync(config, lines.join('\n'))
   const client = redis.connect()

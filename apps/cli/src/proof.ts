@@ -12,6 +12,7 @@ import {
   EvidenceError,
   type Genesis,
   hashGenesis,
+  membersOf,
   type ProvenEvidence,
   parseStrictJson,
   verifyEvidence,
@@ -59,12 +60,14 @@ type ProofOptions = {
 /** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
 export async function verifyProof(text: string, options: ProofOptions): Promise<Proven[]> {
   const parsed = orInvalidProof(() => parseStrictJson(text), 'it cannot be read: ')
-  const { certificate, receipt, document, evidence, statements } = Object(parsed)
+  const { certificate, receipt, evidence, statements } = membersOf(parsed)
   try {
     if (certificate !== undefined) return [await verifyState(text, options.request, options)]
-    if (typeof Object(receipt).document === 'string')
-      return [assertTextMatches(Object(parsed), await verifyStored(receipt, options))]
-    if (typeof document === 'string') return [await verifyStored(Object(parsed), options)]
+    const stored = storedProof.safeParse(receipt).data
+    if (stored !== undefined)
+      return [assertTextMatches(membersOf(parsed), await verifyStored(stored, options))]
+    const alone = storedProof.safeParse(parsed).data
+    if (alone !== undefined) return [await verifyStored(alone, options)]
     if ((evidence ?? statements) === undefined)
       throw new InvalidProof('it is neither a certified answer nor evidence')
     const pieces = orInvalidProof(() =>
@@ -84,10 +87,13 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
   }
 }
 
-type StoredProof = { readonly document: string; readonly request?: unknown }
+const storedProof = z.object({ document: z.string(), request: z.unknown() })
 
 /** A document that is stored with its request. */
-async function verifyStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
+async function verifyStored(
+  stored: z.infer<typeof storedProof>,
+  options: ProofOptions,
+): Promise<ProvenState> {
   const asked = options.request ?? asRequest(stored.request)
   if (asked === null) throw new InvalidProof('it is stored with no request')
   return await verifyState(stored.document, asked, options)

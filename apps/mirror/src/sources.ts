@@ -4,6 +4,7 @@
  * all others stays, the one that answered last first. A refusal is not proven: it is passed on if no source answers, and
  * costs its source the place if one does.
  */
+
 import { type Clock, createShares, withTimeout } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import {
@@ -16,6 +17,7 @@ import {
   urlProblem,
 } from '@quorumscan/reader'
 import { askInTurn, createPenalties, type SourceAnswer, UsageError } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 
 /** The largest answer of a source: the largest page, with many names next to its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -169,7 +171,7 @@ export function createSources(options: {
 
 /** The error of D-6 that a source answers, in the form of this server; null: the answer is none. */
 function refusalOf({ status, header, body }: TransportReply): ScanError | null {
-  const { code, error } = membersOf(body)
+  const { code, error } = bodyMembers(body)
   if (typeof code !== 'string' || !Object.hasOwn(catalogue, code)) return null
   if (typeof error !== 'string' || catalogue[code as ErrorCode].httpStatus !== status) return null
   const seconds = /^\d{1,4}$/.exec(header('retry-after') ?? '')?.[0]
@@ -179,9 +181,9 @@ function refusalOf({ status, header, body }: TransportReply): ScanError | null {
   return new ScanError(code as ErrorCode, message, { retryAfterSeconds })
 }
 
-function membersOf(body: Uint8Array): { readonly code?: unknown; readonly error?: unknown } {
+function bodyMembers(body: Uint8Array): ReturnType<typeof membersOf> {
   try {
-    return Object(JSON.parse(Buffer.from(body).toString('utf8')))
+    return membersOf(JSON.parse(Buffer.from(body).toString('utf8')))
   } catch {
     return {}
   }

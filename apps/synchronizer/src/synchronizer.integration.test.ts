@@ -70,9 +70,17 @@ async function setUp(
     return join(directory, name)
   }
   const redis = await startRedis([
-    ...['--appendonly', 'yes', '--appendfsync', options.fsync ?? 'always'],
-    ...['--maxmemory-policy', 'noeviction'],
-    ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    options.fsync ?? 'always',
+    '--maxmemory-policy',
+    'noeviction',
+    '--user',
+    LOG_USER,
+    'on',
+    '>w',
+    ...LOG_RULES.split(' '),
   ])
   const config = {
     genesisFile: await file('genesis.json', JSON.stringify(network.genesis)),

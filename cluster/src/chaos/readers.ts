@@ -8,7 +8,7 @@ import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { ask, type HttpReply } from '@quorumscan/runtime'
-import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { type Genesis, maxFaulty, memberOf, membersOf, quorumOf } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
@@ -170,10 +170,10 @@ export function outcomeOf(answer: HttpReply): ReadOutcome {
     return {
       kind: 'answered',
       offset: Number(answer.headers.get('x-quorum-offset')),
-      entry: isEntry ? (Object(answer.body).entry as CertifiedEntry) : null,
+      entry: isEntry ? (memberOf(answer.body, 'entry') as CertifiedEntry) : null,
       dissented: (answer.headers.get('x-quorum-dissented') ?? '').split(',').filter(Boolean),
     }
-  const { code } = Object(answer.body)
+  const { code } = membersOf(answer.body)
   return { kind: 'refused', code: typeof code === 'string' ? code : `HTTP_${answer.status}` }
 }
 
@@ -192,7 +192,7 @@ async function prove(
     return { kind: 'answered', offset, entry, dissented }
   } catch (error) {
     if (signal.aborted) return { kind: 'timed-out' }
-    return { kind: 'refused', code: String(Object(error).code ?? 'FAILED') }
+    return { kind: 'refused', code: String(memberOf(error, 'code') ?? 'FAILED') }
   }
 }
 

@@ -20,7 +20,7 @@ import {
   writeFileOnce,
   writeNewFile,
 } from '@quorumscan/runtime'
-import { type Genesis, parseGenesis } from '@quorumscan/verifier'
+import { type Genesis, membersOf, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { ControlOptions } from '../control/control-options.ts'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
@@ -112,7 +112,7 @@ async function decideShape(
       hasDrawnPorts,
     }
   }
-  const { version } = Object(stored)
+  const { version } = membersOf(stored)
   if (typeof version === 'number' && version !== LAYOUT)
     throw new CommandError(
       `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +

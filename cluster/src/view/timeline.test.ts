@@ -26,7 +26,7 @@ it('connects points of a curve on request, and otherwise draws dots', () => {
 
 it('the scale has few ticks at round intervals, from the begin on', () => {
   expect(roundTimes({ fromMs: 500, toMs: 60_500 })).toEqual([
-    ...[500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500],
+    500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500,
   ])
 })
 

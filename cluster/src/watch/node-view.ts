@@ -7,6 +7,7 @@ import {
   formatInstant as formatTime,
   type Genesis,
   hashGenesis,
+  memberOf,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
 import { lastLines } from '../rig/log-files.ts'
@@ -51,7 +52,9 @@ async function askCertificate(url: string, genesis: Genesis) {
   if (answer.status !== 200)
     return { problem: answer.reason ?? describeRefusal(answer.status ?? 0, answer.body) }
   try {
-    const certificate = parseCertificate(JSON.stringify(Object(answer.body).certificate ?? null))
+    const certificate = parseCertificate(
+      JSON.stringify(memberOf(answer.body, 'certificate') ?? null),
+    )
     const genesisHash = await hashGenesis(genesis)
     await verifySignatures(certificate, { genesis, genesisHash, crypto: createPlatformCrypto() })
     return {
@@ -60,7 +63,7 @@ async function askCertificate(url: string, genesis: Genesis) {
       signers: certificate.signatures.map(([signer]) => signer),
     }
   } catch (error) {
-    return { problem: String(Object(error).message ?? error) }
+    return { problem: String(memberOf(error, 'message') ?? error) }
   }
 }
 

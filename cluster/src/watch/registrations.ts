@@ -1,7 +1,7 @@
 /** Registrations for the console, step by step, with the confirmations of their payments. */
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
+import { formatInstant as formatTime, membersOf, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
@@ -55,7 +55,7 @@ export function createRegistrations(options: {
         clock,
         onStep: (title, exchange) => {
           registration.steps.push(stepOf(title, exchange, clock))
-          const { initial_payment_contract_id: payment } = Object(exchange.body)
+          const { initial_payment_contract_id: payment } = membersOf(exchange.body)
           if (typeof payment === 'string') registration.payment = payment
         },
       })

@@ -1,4 +1,5 @@
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { membersOf } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { EngineUnavailableError } from './engine-rpc.ts'
 import { watchEngine } from './engine-watch.ts'
@@ -11,7 +12,7 @@ it('dials members at their newest addresses, and disconnects engines that are no
   await using _ = watchEngine({
     rpc: {
       async call(method, params) {
-        if (method === 'dial_peers') dialed.push(...Object(params).peers)
+        if (method === 'dial_peers') dialed.push(...(membersOf(params)['peers'] as unknown[]))
         if (method !== 'dump_consensus_state') return {}
         return {
           peers: [

@@ -2,8 +2,10 @@
  * Watches a running engine: reads its state, dials the members that it has lost, and disconnects engines that are no longer
  * admitted, and reports an engine that hangs. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
  */
+
 import type { Clock } from '@quorumscan/base'
 import { createSilence, repeat } from '@quorumscan/runtime'
+import { memberOf } from '@quorumscan/verifier'
 import { ENGINE_MS_MAX, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
   ENGINE_START,
@@ -65,7 +67,7 @@ export function watchEngine(options: {
         if (!options.isPeer(id)) options.disconnect(port)
       return {
         kind: 'up',
-        isCatchingUp: Object(Object(status).sync_info).catching_up === true,
+        isCatchingUp: memberOf(status, 'sync_info', 'catching_up') === true,
         peerHeights: heightsOf(consensus, options.members),
       }
     } catch (error) {
@@ -113,22 +115,22 @@ function idOf(peer: string): string {
 // The forms below are the engine's. A missing member counts as an empty list.
 
 function idsOf(net: unknown): readonly string[] {
-  return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))
+  return listOf(memberOf(net, 'peers')).map((peer) => String(memberOf(peer, 'node_info', 'id')))
 }
 
 /** The id of each connected engine, and the port from which it dialed. */
 function addressesOf(consensus: unknown) {
-  return listOf(Object(consensus).peers).map((peer) => {
-    const address = String(Object(peer).node_address)
+  return listOf(memberOf(consensus, 'peers')).map((peer) => {
+    const address = String(memberOf(peer, 'node_address'))
     return { id: idOf(address), port: Number(/\d+$/.exec(address)) }
   })
 }
 
 /** The heights that members report. Other engines may claim any height. */
 function heightsOf(consensus: unknown, members: readonly string[]): readonly number[] {
-  return listOf(Object(consensus).peers).flatMap((peer) => {
-    if (!members.includes(idOf(String(Object(peer).node_address)))) return []
-    const height = Number(Object(Object(Object(peer).peer_state).round_state).height)
+  return listOf(memberOf(consensus, 'peers')).flatMap((peer) => {
+    if (!members.includes(idOf(String(memberOf(peer, 'node_address'))))) return []
+    const height = Number(memberOf(peer, 'peer_state', 'round_state', 'height'))
     return Number.isSafeInteger(height) ? [height] : []
   })
 }

@@ -10,6 +10,7 @@ import {
   createEvidenceLog,
   type Evidence,
   type Genesis,
+  memberOf,
   verifyEvidence,
 } from '@quorumscan/verifier'
 import { nodeIdOf as addressOf } from './engine-files.ts'
@@ -58,8 +59,8 @@ export async function createMisbehavior(options: {
     writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
   const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
-    const answer = Object(await rpc.call('block', { height: String(height) }))
-    const pieces: unknown = Object(Object(answer.block).evidence).evidence
+    const answer = await rpc.call('block', { height: String(height) })
+    const pieces = memberOf(answer, 'block', 'evidence', 'evidence')
     if (!Array.isArray(pieces)) return []
     return pieces
       .filter(({ type }) => type === DUPLICATE_VOTE)

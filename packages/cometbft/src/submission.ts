@@ -2,6 +2,7 @@
  * Submits entries to the engine, and waits until they are in a block that this member has published. The engine only
  * answers whether it keeps the bytes. An entry is accepted when it is ordered.
  */
+
 import { once } from 'node:events'
 import {
   type Clock,
@@ -13,6 +14,7 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
+import { memberOf } from '@quorumscan/verifier'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
@@ -149,8 +151,9 @@ function firstBundle(queuedByHash: ReadonlyMap<string, Queued>) {
 async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
   try {
     const tx = Buffer.from(bundle).toString('base64')
-    const { code, log } = Object(await rpc.call('broadcast_tx_sync', { tx }))
-    return code === 0 ? null : unknown(`the engine refuses the entry: ${String(log)}`)
+    const answer = await rpc.call('broadcast_tx_sync', { tx })
+    const log = String(memberOf(answer, 'log'))
+    return memberOf(answer, 'code') === 0 ? null : unknown(`the engine refuses the entry: ${log}`)
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)

@@ -88,7 +88,7 @@ export function isAnswer(kind: string): boolean {
 
 /** Why a node did not answer, by the error of the request. */
 export function describeFailure(error: unknown): string {
-  const { name, code, message, cause } = Object(error)
+  const { name, code, message, cause } = (error ?? {}) as Readonly<Record<string, unknown>>
   if (name === 'TimeoutError') return TIMEOUT
   const word = wordOfErrno[String(code)]
   if (word !== undefined) return word
@@ -97,7 +97,7 @@ export function describeFailure(error: unknown): string {
 
 /** Why a node refused: the code, or a status. */
 export function describeRefusal(status: number, body: unknown): string {
-  const { code } = Object(body)
+  const { code } = (body ?? {}) as { readonly code?: unknown }
   if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
   return wordOfCode[code] ?? code
 }

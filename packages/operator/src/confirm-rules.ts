@@ -2,6 +2,7 @@
  * What super-validators change together (D-23): the rules of the name service, and the version of the protocol. Each
  * confirms with its own key. What a quorum has confirmed alike is in force.
  */
+
 import {
   type ClientTls,
   fromUtf8,
@@ -24,6 +25,7 @@ import { formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { hashGenesis } from './genesis.ts'
 
@@ -76,7 +78,7 @@ function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
  * @throws {CommandError} If it does not answer.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
-  const { ans_rules_update: update } = Object(await askFor(`${url}/ans-rules`, {}))
+  const { ans_rules_update: update } = membersOf(await askFor(`${url}/ans-rules`, {}))
   const { contract_id: contractId, payload } = (update as ContractAnswer).contract
   return { contractId, config: ansConfigOf(ansRules.type.decode(payload, []).config) }
 }
@@ -151,7 +153,7 @@ export async function confirm(
       `nothing was confirmed: ${keyFile} is not the operator key of a super-validator of this genesis. Name the file ` +
         'NAME.operator that `keys new` made, and the genesis of its network',
     )
-  const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
+  const { dso_rules } = membersOf(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
   const dsoRules = (dso_rules as ContractAnswer).contract.contract_id
   const { bytes } = signSubmission(
@@ -195,7 +197,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   throw new CommandError(
     answer.status === null
       ? `${url} does not answer (${answer.reason}). Check that the node runs, and that its address is right`
-      : `${url} refuses with status ${answer.status}: ${Object(answer.body).error ?? 'it gives no reason'}`,
+      : `${url} refuses with status ${answer.status}: ${memberOf(answer.body, 'error') ?? 'it gives no reason'}`,
   )
 }
 

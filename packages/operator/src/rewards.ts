@@ -18,7 +18,7 @@ import {
   signSubmission,
   submissionBody,
 } from '@quorumscan/submit'
-import { formatInstant, type Genesis } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, memberOf } from '@quorumscan/verifier'
 import { balanceOf, prepareTransfer, spend } from '@quorumscan/wallet'
 import { hashGenesis } from './genesis.ts'
 import type { OperatorConfig } from './run/operator-config.ts'
@@ -186,7 +186,7 @@ function explain(error: ScanError, deduplicationMicros: number): CommandError {
   const { code, details } = error
   if (code === 'INSUFFICIENT_FUNDS')
     return new UsageError(
-      `nothing was sent: the party has ${Object(details).available} coin that is not offered or locked`,
+      `nothing was sent: the party has ${memberOf(details, 'available')} coin that is not offered or locked`,
     )
   if (code === 'DUPLICATE_COMMAND')
     return new CommandError(

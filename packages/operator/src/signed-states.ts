@@ -2,7 +2,13 @@
 
 import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
-import { createPlatformCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
+import {
+  createPlatformCrypto,
+  type Genesis,
+  hashGenesis,
+  maxFaulty,
+  memberOf,
+} from '@quorumscan/verifier'
 import {
   type Certificate,
   parseCertificate,
@@ -56,7 +62,7 @@ export async function askSignedStates(
     try {
       return { node, signed: await statementsOf(node, from), reason: null }
     } catch (error) {
-      return { node, signed: [], reason: String(Object(error).message ?? error) }
+      return { node, signed: [], reason: String(memberOf(error, 'message') ?? error) }
     }
   }
   const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
@@ -104,7 +110,7 @@ export async function readStatements(
   name: string,
   network: Parameters<typeof verifySignatures>[1],
 ): Promise<readonly Certificate[]> {
-  const statements = (Object(body).statements as unknown[]).map((statement) =>
+  const statements = (memberOf(body, 'statements') as unknown[]).map((statement) =>
     parseCertificate(JSON.stringify(statement)),
   )
   for (const statement of statements) {

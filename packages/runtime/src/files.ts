@@ -2,6 +2,7 @@
  * Private files of a data directory: readable by their owner alone, and written so that a crash leaves the complete old
  * file or the complete new one.
  */
+
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -18,6 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { membersOf } from '@quorumscan/verifier'
 import { CommandError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
@@ -129,7 +131,7 @@ export function writeOwnJson(path: string, content: unknown): void {
 /** The content of `writeOwnJson`; null if it is missing, damaged, or of a copied directory. */
 export function readOwnJson(path: string): unknown {
   try {
-    const { owner, content } = Object(JSON.parse(readFileSync(path, 'utf8')))
+    const { owner, content } = membersOf(JSON.parse(readFileSync(path, 'utf8')))
     return owner !== undefined && owner === identityOfDirectory(dirname(path)) ? content : null
   } catch {
     // A missing or half-copied file is not evidence of running processes.

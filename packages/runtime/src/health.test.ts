@@ -55,14 +55,12 @@ it('treats a malformed value as not reported', async () => {
     '/status': statusOf({ offset: -1, ordering: { height: 'x' }, members: [{ health: 'well' }] }),
   })
   expect(await fetchHealth(other.url)).toMatchObject({
-    ...{
-      state: 'starting',
-      detail: 'HTTP 503',
-      isStalled: true,
-      offset: null,
-      ordering: null,
-      members: null,
-    },
+    state: 'starting',
+    detail: 'HTTP 503',
+    isStalled: true,
+    offset: null,
+    ordering: null,
+    members: null,
   })
 })
 

@@ -1,6 +1,8 @@
 /** The health of a process, as it reports it: whether it is ready, its offset, and its part in ordering. */
+
 import { MICROS_PER_MS } from '@quorumscan/base'
 import { MEMBER_HEALTHS, type NodeState } from '@quorumscan/errors/node-words'
+import { membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { ask, type HttpReply } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts'
@@ -90,15 +92,11 @@ function reportedBy(body: unknown): Reported {
   return membersOf(success['extra'])
 }
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 function readinessOf({ status, headers, body }: HttpReply) {
-  const { code, error, details, retryable } = Object(body)
+  const { code, error, details, retryable } = membersOf(body)
   // A full log can be read.
   const isUp = status === 200 || code === 'LOG_FULL'
-  const { state } = Object(details)
+  const { state } = membersOf(details)
   return {
     state: isUp ? 'up' : state === 'starting' ? 'starting' : 'catching-up',
     code: typeof code === 'string' ? code : null,

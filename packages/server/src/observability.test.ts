@@ -149,7 +149,11 @@ it('durations fall into the first bucket that holds them, and buckets add up', a
   const lines = text.split('\n').filter((line) => line.startsWith('quorumscan_wait_seconds'))
   const numberAfter = (start: string) => lines.find((line) => line.includes(start))?.split(' ')[1]
   expect(['0.001', '0.0025', '5', '10', '+Inf'].map((le) => numberAfter(`le="${le}"`))).toEqual([
-    ...['2', '3', '3', '4', '5'],
+    '2',
+    '3',
+    '3',
+    '4',
+    '5',
   ])
   expect(numberAfter('_count{of="x"}')).toBe('5')
   expect(Number(numberAfter('_sum'))).toBeCloseTo(19.5021)

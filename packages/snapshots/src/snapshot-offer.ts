@@ -9,6 +9,8 @@ import {
   type Genesis,
   type HistoryPoint,
   maxFaulty,
+  memberOf,
+  membersOf,
 } from '@quorumscan/verifier'
 
 /** Each side holds one piece in memory. A piece is served by one read of the file. */
@@ -70,21 +72,20 @@ export function toWireOffer(offer: SnapshotOffer) {
  * @throws {SyntaxError} If it is not JSON.
  */
 export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] | null {
-  const { snapshots } = Object(JSON.parse(Buffer.from(body).toString('utf8')))
+  const { snapshots } = membersOf(JSON.parse(Buffer.from(body).toString('utf8')))
   if (!Array.isArray(snapshots)) return null
   return snapshots.slice(0, OFFERS_MAX).flatMap((one) => readOffer(one, network) ?? [])
 }
 
 function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
-  const { offset, record_time, history_hash, content_hash, signatures } = Object(listed)
-  const isWellFormed =
-    [offset, record_time].every((value) => Number.isSafeInteger(value) && value >= 0) &&
-    [history_hash, content_hash].every((value) => typeof value === 'string' && HASH.test(value)) &&
-    Array.isArray(signatures)
-  if (!isWellFormed) return null
+  const { offset, record_time, history_hash, content_hash, signatures } = membersOf(listed)
+  if (!isCount(offset) || !isCount(record_time)) return null
+  if (!isHash(history_hash) || !isHash(content_hash) || !Array.isArray(signatures)) return null
   const point = { offset, recordTime: record_time, historyHash: history_hash }
   const message = statementOf({ ...point, contentHash: content_hash }, network)
-  const claimed = new Map(signatures.map((one) => [Object(one).name, Object(one).signature]))
+  const claimed = new Map<unknown, unknown>(
+    signatures.map((one) => [memberOf(one, 'name'), memberOf(one, 'signature')]),
+  )
   const valid = network.genesis.nodes.flatMap(({ name, scanKey }) => {
     const signature: unknown = claimed.get(name)
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return []
@@ -92,6 +93,14 @@ function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
     return verifySignature(signed) ? [[name, signature] as const] : []
   })
   return { ...point, contentHash: content_hash, signatures: new Map(valid) }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && HASH.test(value)
 }
 
 export function encodeManifest({ contentBytes, pieceHashes }: Manifest): Uint8Array {

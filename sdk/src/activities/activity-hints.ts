@@ -1,7 +1,7 @@
 /** Hints of a validator that there may be more coin activities. */
+import { membersOf } from '@quorumscan/verifier'
 import { createSocketReads, type WebSocketConstructor } from '../http/stream.ts'
 import type { Clock } from '../platform/clock.ts'
-import { recordOf } from '../platform/record.ts'
 
 /**
  * Yields the lowest offset to read at whenever there may be more activities, over one WebSocket of a validator. It ends
@@ -34,6 +34,6 @@ export function createActivityHints(parts: {
 export type ActivityHints = ReturnType<typeof createActivityHints>
 
 function isHint(body: unknown): body is { readonly offset: number } {
-  const { offset } = recordOf(body)
+  const { offset } = membersOf(body)
   return typeof offset === 'number' && Number.isSafeInteger(offset) && offset >= 0
 }

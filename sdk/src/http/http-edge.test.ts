@@ -1,6 +1,8 @@
 /** The HTTP edge of the validator client: which requests are repeated, and the error of every failure. */
+
 import { gzipSync } from 'node:zlib'
 import { createTestNetwork } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isErrorCode } from '../known-errors.ts'
@@ -703,6 +705,6 @@ it('an error of a server has names and codes of the SDK', async () => {
     code: 'UNKNOWN_ERROR',
     details: { ...about.details, code: 'OF_A_LATER_VERSION' },
   })
-  expect(isErrorCode(Object(error).code)).toBe(true)
+  expect(isErrorCode(memberOf(error, 'code'))).toBe(true)
   expect(isErrorCode('OF_A_LATER_VERSION')).toBe(false)
 })

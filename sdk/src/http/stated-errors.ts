@@ -1,4 +1,5 @@
 /** Errors as servers state them: D-6, and those of the ledger interface. */
+import { membersOf } from '@quorumscan/verifier'
 import { type ErrorFacts, failure, type QuorumscanError } from '../errors.ts'
 import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
 import { renameMembers } from '../platform/camel.ts'
@@ -23,7 +24,7 @@ export function errorIn(
   text: string,
   facts: Pick<ErrorFacts, 'status' | 'retryAfterMs' | 'definite'>,
 ) {
-  const { code, error, cause, ...body }: Readonly<Record<string, unknown>> = Object(parseJson(text))
+  const { code, error, cause, ...body } = membersOf(parseJson(text))
   const status = facts.status ?? 400 // The end of a stream has none.
   if (typeof code !== 'string') return null
   const isKnown = (serverErrorCodes as readonly string[]).includes(code)

@@ -1,4 +1,5 @@
 /** How a stream of updates continues when sockets and pages fail, against a scripted ledger interface. */
+import { membersOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { QuorumscanError } from '../errors.ts'
@@ -203,7 +204,7 @@ it('by pages wait for one update only, because a page on a busy ledger would nev
     pages: [() => [element(1), element(2)], () => [], () => [element(12)]],
   })
   expect(await take(3)).toEqual([1, 2, 12])
-  expect(pagesRead.map(({ query, body }) => ({ query, ...Object(body) }))).toMatchObject([
+  expect(pagesRead.map(({ query, body }) => ({ query, ...membersOf(body) }))).toMatchObject([
     { query: { limit: 100 }, beginExclusive: 0, endInclusive: 9 },
     { query: { limit: 100 }, beginExclusive: 2, endInclusive: 9 },
     { query: { limit: 1, stream_idle_timeout_ms: 5000 }, beginExclusive: 9 },
@@ -391,7 +392,7 @@ describe('a search', () => {
   const PAGE = 200
   const page = (after: number) =>
     Array.from({ length: PAGE }, (_, index) => element(after + index + 1))
-  const after = ({ body }: HttpRequest): number => Object(body).beginExclusive
+  const after = ({ body }: HttpRequest): number => Number(membersOf(body)['beginExclusive'])
   const find = (http: Http, end: number, wanted: number | null = null) => {
     const range = { after: 0, end, updateFormat: formatOf([ALICE]), signal: undefined }
     return findUpdate(http, range, (update) =>

@@ -1,7 +1,7 @@
 /** Outcomes and errors of reads as errors of the SDK, with the codes of the scan proxy (D-38). */
 
 import { type Insufficient, type Lagging, ReaderError, type SeedAnswer } from '@quorumscan/reader'
-import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
+import { formatInstant, GenesisError, memberOf, membersOf, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
@@ -105,7 +105,7 @@ export function ownError(error: unknown): unknown {
  * seed that is not a scan node.
  */
 function genesisError(error: GenesisError): QuorumscanError {
-  const { errors } = Object(error.cause) as { readonly errors?: readonly Error[] }
+  const { errors } = membersOf(error.cause) as { readonly errors?: readonly Error[] }
   const proxyError = errors?.find(isQuorumscanError)
   if (proxyError !== undefined) return proxyError
   const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
@@ -126,15 +126,15 @@ function genesisError(error: GenesisError): QuorumscanError {
 }
 
 function reasonOf({ message, cause }: Error): string {
-  const { message: why } = Object(cause) as { readonly message?: unknown }
+  const { message: why } = membersOf(cause) as { readonly message?: unknown }
   return typeof why === 'string' ? `${message} (${why})` : message
 }
 
 function isAnswer(cause: unknown): cause is SeedAnswer {
-  return typeof Object(cause).seed === 'string'
+  return typeof memberOf(cause, 'seed') === 'string'
 }
 
 /** Whether the text looks like a genesis document, valid or not. */
 function isGenesis(text: string): boolean {
-  return Array.isArray(Object(parseJson(text)).nodes)
+  return Array.isArray(memberOf(parseJson(text), 'nodes'))
 }

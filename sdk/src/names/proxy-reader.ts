@@ -7,6 +7,7 @@
 import { GENESIS_BYTES_MAX, type Transport, type TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import type { CryptoPort, Genesis } from '@quorumscan/verifier'
+import { memberOf } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
@@ -136,7 +137,7 @@ function proxyRequest({ method, path, headers, body }: TransportRequest): HttpRe
 
 /** Refusals that the reader turns into outcomes: a walk has expired, or neither the proxy nor nodes have a proof. */
 function isRefusal({ status, text }: HttpReply): boolean {
-  return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
+  return status === 410 || UNPROVEN.has(memberOf(parseJson(text), 'code'))
 }
 
 function noProxy(url: string, cause?: unknown): QuorumscanError {

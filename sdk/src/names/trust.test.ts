@@ -8,7 +8,7 @@ import {
   simEntry,
   untilTrue,
 } from '@quorumscan/testkit'
-import { type Lookup, requestOfLookup } from '@quorumscan/verifier'
+import { type Lookup, membersOf, requestOfLookup } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -62,7 +62,7 @@ function serve(nodes: Readonly<Record<string, Node>>): string[] {
   for (const name of names) {
     const node = nodes[name]
     const reply = (uri: string, body: nock.Body): nock.ReplyFnResult => {
-      const sent = Object(typeof body === 'string' && body !== '' ? JSON.parse(body) : body)
+      const sent = membersOf(typeof body === 'string' && body !== '' ? JSON.parse(body) : body)
       const { lookups, signers = new URL(uri, 'http://node').searchParams.get('signers') } = sent
       asked.push(`${name} ${signers ?? 'weak'}`)
       const found = node?.(Number(signers ?? 3))

@@ -1,5 +1,7 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
+
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
+import { membersOf } from '@quorumscan/verifier'
 import { failure, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
@@ -80,7 +82,7 @@ export function createHttpReads({
 
   /** A result in the form of the draft; another network's or another naming system's is refused. */
   const answerOf = (body: unknown, read: ResolverRead): ResolverAnswer => {
-    const { fqpn, party_id: party, display_name: shown, valid_until: until } = Object(body)
+    const { fqpn, party_id: party, display_name: shown, valid_until: until } = membersOf(body)
     if (typeof fqpn !== 'string' || !isParty(party)) throw unusable('another body')
     const { network, resolver, name } = parseFqpn(fqpn)
     if (network !== read.network || resolver !== id) throw unusable(`a result of ${fqpn}`)

@@ -135,7 +135,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const invalid = resolvers.find((one: PartyResolver) => !isValid(one))
   if (invalid !== undefined)
     throw invalidArgument(
-      `The id of a resolver must be a naming system such as cns, not ${shownValue(Object(invalid).id)}; ${PARTY_ID} is built in.`,
+      `The id of a resolver must be a naming system such as cns, not ${shownValue(invalid.id)}; ${PARTY_ID} is built in.`,
     )
 
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)

@@ -50,7 +50,11 @@ it('typed amounts are read, and refused with a sentence', () => {
 
 it('amounts are shown without the zeros at their end', () => {
   expect(['2.5000000000', '10.0000000000', '100', '0.0', '-1.50'].map(formatAmount)).toEqual([
-    ...['2.5', '10', '100', '0', '-1.5'],
+    '2.5',
+    '10',
+    '100',
+    '0',
+    '-1.5',
   ])
 })
 

@@ -392,8 +392,15 @@ describe('the set of scans', () => {
     const own = scans.urls[0] as string
     const { port } = new URL(own)
     const spellings = [
-      ...['127.0.0.1', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '[::1]', 'LOCALHOST'],
-      ...['scan.localhost', '127.0.0.1/api/scan'],
+      '127.0.0.1',
+      'localhost',
+      '127.1',
+      '0x7f.0.0.1',
+      '2130706433',
+      '[::1]',
+      'LOCALHOST',
+      'scan.localhost',
+      '127.0.0.1/api/scan',
     ].map(
       (host) => `http://${host.replace('/', `:${port}/`)}${host.includes('/') ? '' : `:${port}`}`,
     )

@@ -2,12 +2,11 @@
  * Registrations and renewals as payments (D-84). Each request that pays consumes one contract, so that the ledger shows
  * what became of it: the request of a registration, or the idle state of a renewed subscription.
  */
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import { failure, isQuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
-import { recordOf } from '../platform/record.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
 import { callsUntil, isFor, TIMEOUT_MS } from './own-names.ts'
@@ -94,7 +93,7 @@ export function createNamePayments(
           'CreatedEvent' in event
             ? [
                 {
-                  ...recordOf(event.CreatedEvent.createArgument),
+                  ...membersOf(event.CreatedEvent.createArgument),
                   contractId: event.CreatedEvent.contractId,
                 },
               ]
@@ -236,7 +235,7 @@ export function createNamePayments(
     if (payment.kind === 'renew') {
       const state = created.find((contract) => 'nextPaymentDueAt' in contract) ?? {}
       const paidUntil = String(state['nextPaymentDueAt'])
-      const { microseconds } = recordOf(recordOf(state['payData'])['paymentDuration'])
+      const { microseconds } = membersOf(membersOf(state['payData'])['paymentDuration'])
       const renewableFrom = formatInstant(microsOf(paidUntil) - Number(microseconds ?? 0))
       const result = { name, paidUntil, renewableFrom, wasPaid: false }
       return { kind: 'done', ...position, result }

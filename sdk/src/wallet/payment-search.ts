@@ -1,10 +1,10 @@
 /** Finds a payment on the ledger, by its id or its offer, through the ledger interface of a validator. */
+import { membersOf } from '@quorumscan/verifier'
 import { isQuorumscanError, transient } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { findUpdate, formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
-import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { PaymentKind, StoredPayment } from './payment-store.ts'
 import type { CallOptions, TransferResult } from './wallet.ts'
@@ -70,7 +70,7 @@ function isOf(payment: StoredPayment, transaction: Transaction): boolean {
     payment.kind === 'transfer' &&
     transaction.events.some((event) => {
       if (!('CreatedEvent' in event)) return false
-      const transfer = recordOf(recordOf(event.CreatedEvent.createArgument)['transfer'])
+      const transfer = membersOf(membersOf(event.CreatedEvent.createArgument)['transfer'])
       return transfer['sender'] === payment.party && transfer['trackingId'] === trackingId
     })
   )
@@ -119,7 +119,7 @@ export async function findEnd(http: Http, read: ContractRead): Promise<ContractE
     if (!('ExercisedEvent' in event)) continue
     const { contractId, consuming, choice, exerciseResult } = event.ExercisedEvent
     if (contractId === read.contractId && consuming && transaction !== null)
-      return { transaction, choice, result: recordOf(exerciseResult) }
+      return { transaction, choice, result: membersOf(exerciseResult) }
   }
   throw transient('CONTRACT_NOT_FOUND', `The end of contract ${read.contractId} is not shown.`)
 }
@@ -151,7 +151,7 @@ async function readTransaction(
 
 function foundIn(transaction: Transaction): Search {
   const first = transaction.events.find((event) => 'ExercisedEvent' in event)
-  const result = recordOf(first?.ExercisedEvent.exerciseResult)
+  const result = membersOf(first?.ExercisedEvent.exerciseResult)
   return { kind: 'found', transaction, result: resultOf(transaction, result) }
 }
 

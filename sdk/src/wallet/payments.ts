@@ -7,6 +7,7 @@
  */
 import {
   formatInstant,
+  membersOf,
   NOT_AFTER_MICROS_MAX,
   PAYMENT_EXPIRY_MICROS_MAX,
   parseInstant,
@@ -22,7 +23,6 @@ import { offlineError } from '../platform/online.ts'
 import { parseParty } from '../platform/parse-party.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import { randomId } from '../platform/random.ts'
-import { recordOf } from '../platform/record.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
 import { createNamePayments } from './name-payments.ts'
@@ -177,8 +177,8 @@ export function createPayments(
     signal: AbortSignal | undefined,
   ): Promise<PaymentResult<T>> => {
     // A payment that took effect is done, whatever else its answer says.
-    const result = recordOf(renameMembers(body))
-    const { updateId, offset, recordTime } = recordOf(result['meta'] ?? result)
+    const result = membersOf(renameMembers(body))
+    const { updateId, offset, recordTime } = membersOf(result['meta'] ?? result)
     if (typeof updateId !== 'string' || typeof recordTime !== 'string')
       return unknown(payment, new Error('The answer has no update id.'))
     await forget(payment, signal)

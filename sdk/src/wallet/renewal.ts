@@ -1,9 +1,8 @@
 /** Renews names of the user, or ends their subscriptions. */
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import type { Party } from '../platform/party.ts'
-import { recordOf } from '../platform/record.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
 import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, TIMEOUT_MS } from './own-names.ts'
@@ -224,7 +223,7 @@ function windowOf({ state }: Subscription) {
   const contract = 'idle' in state ? state.idle : state.payment
   const { payload, contractId: stateCid } = contract
   const dueAt = String(payload['idle' in state ? 'nextPaymentDueAt' : 'thisPaymentDueAt'])
-  const { microseconds } = recordOf(recordOf(payload['payData'])['paymentDuration'])
+  const { microseconds } = membersOf(membersOf(payload['payData'])['paymentDuration'])
   const duration = Number(microseconds ?? 0)
   const due = microsOf(dueAt)
   const createdAt = microsOf(contract.createdAt)

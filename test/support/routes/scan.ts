@@ -1,5 +1,7 @@
 /** Cases of the scan node. */
+
 import { CERTIFIED_MEDIA_TYPE, type scanRoutes } from '@quorumscan/api'
+import { membersOf } from '@quorumscan/verifier'
 import { type Build, broken, type CasesOf, type Cause, cannot, type Input } from './case.ts'
 import { healthCases } from './health.ts'
 
@@ -40,7 +42,7 @@ const withBounds =
   async (world) => {
     const request: Input = await build(world)
     return isBody
-      ? { ...request, headers: acceptCertified, body: { ...Object(request.body), ...bounds } }
+      ? { ...request, headers: acceptCertified, body: { ...membersOf(request.body), ...bounds } }
       : { ...request, headers: acceptCertified, query: { ...request.query, ...bounds } }
   }
 

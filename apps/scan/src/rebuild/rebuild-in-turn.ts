@@ -2,6 +2,7 @@
  * A replica of another layout is deleted and rebuilt when it is this node's turn. Until then the node answers no lookup,
  * but reports its health, and offers its snapshots: the node that has the turn starts from one.
  */
+
 import { scanRoutes } from '@quorumscan/api'
 import { fromUtf8 } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
@@ -24,6 +25,7 @@ import {
   type SnapshotStore,
   type TurnPeer,
 } from '@quorumscan/snapshots'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { headHeaders } from '../pinned.ts'
 
 /** The time between two requests to all peers. */
@@ -104,8 +106,8 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
   try {
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'ready'
-    const { details } = Object(JSON.parse(fromUtf8(reply.body)))
-    return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'other'
+    const { details } = membersOf(JSON.parse(fromUtf8(reply.body)))
+    return REPORT_BY_STATE.get(String(memberOf(details, 'state'))) ?? 'other'
   } catch {
     signal.throwIfAborted()
     return 'unreachable'

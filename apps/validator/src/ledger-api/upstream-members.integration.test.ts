@@ -3,8 +3,10 @@
  *
  * @module-tag rest
  */
+
 import { readFileSync } from 'node:fs'
 import type { HttpClient } from '@quorumscan/testkit'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import { itWithPeople } from '../testing/world-fixtures.ts'
 
@@ -48,11 +50,10 @@ function withValue(json: unknown, steps: readonly string[], value: unknown): unk
   if (step === undefined) return value
   if (step.endsWith('[]')) {
     const name = step.slice(0, -2)
-    const [first] = Object(json)[name] ?? []
-    return { ...Object(json), [name]: [withValue(first, rest, value)] }
+    return { ...membersOf(json), [name]: [withValue(memberOf(json, name, '0'), rest, value)] }
   }
-  const member = withValue(Object(json)[step], rest, value)
-  return /^[A-Z]/.test(step) ? { [step]: member } : { ...Object(json), [step]: member }
+  const member = withValue(membersOf(json)[step], rest, value)
+  return /^[A-Z]/.test(step) ? { [step]: member } : { ...membersOf(json), [step]: member }
 }
 
 type Request = { readonly path: string; readonly body?: object }

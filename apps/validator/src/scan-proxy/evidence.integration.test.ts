@@ -129,7 +129,17 @@ describe('evidence of the synchronizer', () => {
   const votes = async (block: string, key: KeyPair) => {
     const field = (tag: number, bytes: Uint8Array) => [tag, bytes.byteLength, ...bytes]
     const vote = [
-      ...[0x08, 1, 0x11, 7, 0, 0, 0, 0, 0, 0, 0],
+      0x08,
+      1,
+      0x11,
+      7,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
       ...field(0x22, utf8(block)),
       ...field(0x2a, new Uint8Array()),
       ...field(0x32, utf8(chainIdOf(await hashGenesis(ordered)))),
@@ -173,25 +183,19 @@ describe('evidence of the synchronizer', () => {
     const system = createSystemClock()
     const seeds: string[] = ['http://127.0.0.1:9']
     const config = {
-      ...{
-        genesisFile: await file('genesis', JSON.stringify(ordered)),
-        redis: { place: { path: redis.socketPath } },
-      },
-      ...{
-        host: '127.0.0.1',
-        port: 0,
-        logLevel: 'silent',
-        tracesEndpoint: null,
-        peersFile: null,
-        connections: PLAIN_CONNECTIONS,
-        nodes: [],
-      },
-      ...{
-        log: {
-          url,
-          tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
-          certificate: null,
-        },
+      genesisFile: await file('genesis', JSON.stringify(ordered)),
+      redis: { place: { path: redis.socketPath } },
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'silent',
+      tracesEndpoint: null,
+      peersFile: null,
+      connections: PLAIN_CONNECTIONS,
+      nodes: [],
+      log: {
+        url,
+        tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
+        certificate: null,
       },
       rateLimit: 100_000,
       seeds,

@@ -11,6 +11,7 @@ import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
 import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from '@quorumscan/users'
+import { memberOf } from '@quorumscan/verifier'
 import { newUser } from '@quorumscan/wallet'
 import type { Caller } from '../callers.ts'
 import {
@@ -205,7 +206,7 @@ export function ofDefaultProvider<H extends object>(handlers: H): H {
     async (request: { readonly query: object; readonly body?: unknown }) => {
       const query: { readonly 'identity-provider-id'?: string } = request.query
       checkProvider(query['identity-provider-id'] ?? '')
-      checkProvider(String(Object(request.body).identityProviderId ?? ''))
+      checkProvider(String(memberOf(request.body, 'identityProviderId') ?? ''))
       return await handle(request)
     },
   ])

@@ -31,7 +31,7 @@ import {
   writeFileAtomic,
   writeFileOnce,
 } from '@quorumscan/runtime'
-import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import { canonicalJson, isUsableKey, membersOf, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { DataDirectory } from '../data-directory.ts'
 
@@ -154,7 +154,7 @@ export function parseMember(text: string): MemberFile {
     throw new CommandError(`it is not a member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
   const { proofs, ...body } = parsed.data
   for (const [kind, publicKey] of Object.entries(body.keys)) {
-    const signature = fromHex(Object(proofs)[kind])
+    const signature = fromHex(String(membersOf(proofs)[kind]))
     if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
       throw new CommandError(`the ${kind} key of ${body.name} did not sign it. ${ASK_AGAIN}`)
   }

@@ -14,7 +14,7 @@ import {
   type MemoryUse,
 } from '@quorumscan/runtime'
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
-import { blockQuorumOf, type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { blockQuorumOf, type Genesis, maxFaulty, memberOf, quorumOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { RENEW_CERTIFICATE } from './certificates.ts'
@@ -133,7 +133,8 @@ export async function observe(
         ask(`${url}/version`, { timeoutMs: ANSWER_MS_MAX }),
         ask(`${url}/status`, { timeoutMs: ANSWER_MS_MAX }),
       ])
-      const { version = null } = Object(answer.body)
+      const reported = memberOf(answer.body, 'version')
+      const version = typeof reported === 'string' ? reported : null
       const memory = reportedMemory.parse(status.body)
       return { service, pid: pidById.get(service.app.id) ?? null, health, version, memory }
     }),

@@ -12,6 +12,7 @@ import {
 import type { Service } from '@quorumscan/supervisor'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { memberOf } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MemberFile, makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import type { OrderingDriver } from '../ceremony/rules.ts'
@@ -96,7 +97,7 @@ function plan(runs: Runnable, variables: object): readonly Service[] {
   return planOperator(config, machine, 'secret')
 }
 
-const idOf = (member: MemberFile) => nodeIdOf(Object(member.keys).engine)
+const idOf = (member: MemberFile) => nodeIdOf(String(memberOf(member.keys, 'engine')))
 
 describe('a super-validator whose members order together', () => {
   const [ordering, scan] = plan('sv', ownVariables('sv-1', 'cometbft'))
@@ -244,7 +245,7 @@ function problemsOf(runs: Runnable, variables: object): readonly string[] {
   try {
     read(runs, variables)
   } catch (error) {
-    return String(Object(error).message).split('\n').slice(1, -1)
+    return String(memberOf(error, 'message')).split('\n').slice(1, -1)
   }
   return []
 }

@@ -99,7 +99,8 @@ it.for([
     ...readFileSync(keyFile, 'utf8')
       .split('\n')
       .filter((line) => line && !line.startsWith('-')),
-    ...['secret-of-another-program', JWT],
+    'secret-of-another-program',
+    JWT,
     ...typed,
   ]
   // A log into which a defect wrote all of them.
@@ -117,7 +118,13 @@ it.for([
   expect(statSync(at('bundle.txt')).mode & 0o777).toBe(0o600)
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(bundle.sections.map(({ name }) => name)).toEqual([
-    ...['about', 'configuration', 'checks', 'metrics', 'statements', 'files', 'log'],
+    'about',
+    'configuration',
+    'checks',
+    'metrics',
+    'statements',
+    'files',
+    'log',
   ])
   expect(bundle.hiddenCount).toBeGreaterThan(secrets.length / 2)
   if (Object.keys(changes).length === 0) expect(text).toContain('no problem was found')

@@ -10,6 +10,7 @@ import {
   type Genesis,
   isSignature,
   isTrusted,
+  membersOf,
   type TrustRule,
 } from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
@@ -95,7 +96,7 @@ export function recordsOfScans(body: unknown): unknown[] | null {
   if (groups === null) return null
   return groups.flatMap((group) =>
     (scansOf(group) ?? []).map((scan) => {
-      const { svName, publicUrl, sequence, signature } = Object(scan)
+      const { svName, publicUrl, sequence, signature } = membersOf(scan)
       return { name: svName, url: publicUrl, sequence, signature }
     }),
   )
@@ -103,16 +104,12 @@ export function recordsOfScans(body: unknown): unknown[] | null {
 
 /** Groups have a member of the same name as the body that holds them. */
 function scansOf(value: unknown): unknown[] | null {
-  const { scans } = Object(value)
+  const { scans } = membersOf(value)
   return Array.isArray(scans) ? scans : null
 }
 
 /** The caller tests that the name is in the genesis, and that the sequence is newer than the known one or -1. */
 function isRecord(value: unknown): value is AddressRecord {
-  const record = Object(value)
-  return (
-    typeof record.url === 'string' &&
-    Number.isSafeInteger(record.sequence) &&
-    isSignature(record.signature)
-  )
+  const { url, sequence, signature } = membersOf(value)
+  return typeof url === 'string' && Number.isSafeInteger(sequence) && isSignature(signature)
 }

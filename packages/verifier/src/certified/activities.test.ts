@@ -1,4 +1,5 @@
 /** @module-tag thorough */
+
 import { describe, expect, it } from 'vitest'
 import { importMutant, type Mutation } from '../testing/mutant.ts'
 import { activitiesQuery } from './activities.ts'
@@ -164,7 +165,7 @@ const MUTANTS: readonly Mutation[] = [
   {
     mistake: 'a row may be that of another place',
     file: 'packages/verifier/src/certified/activities.ts',
-    text: 'if (Object(value).event_id === eventId)',
+    text: "if (memberOf(value, 'event_id') === eventId)",
     by: 'if (eventId)',
   },
   {

@@ -1,5 +1,7 @@
 /** The strict check of a genesis document. */
+
 import { isUsableKey } from '../crypto/usable-key.ts'
+import { membersOf } from '../encoding/members-of.ts'
 import {
   type CometbftOrdering,
   type Genesis,
@@ -42,7 +44,7 @@ type Rule = (value: unknown, path: string) => void
  * @throws {GenesisError} That names the member.
  */
 export function parseGenesis(document: unknown): Genesis {
-  const { version } = Object(document)
+  const { version } = membersOf(document)
   check(version === VERSION, 'version', `: this software reads form ${VERSION}`)
   const required = {
     version: anything,
@@ -98,7 +100,7 @@ export function parseGenesis(document: unknown): Genesis {
 
 /** Keys and ids that nothing else may have. */
 function parseOrdering({ ordering, nodes }: Genesis): readonly string[] {
-  const { driver } = Object(ordering)
+  const { driver } = membersOf(ordering)
   if (driver === 'redis') {
     record({ driver: anything, key })(ordering, 'ordering')
     return []

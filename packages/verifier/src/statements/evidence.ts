@@ -6,6 +6,7 @@
 import type { CryptoPort } from '../crypto/crypto.ts'
 import { createPlatformCrypto } from '../crypto/platform-crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
+import { membersOf } from '../encoding/members-of.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
 import { type BlockVote, chainIdOf, readBlockVote } from './block-vote.ts'
@@ -56,7 +57,7 @@ export async function verifyEvidence(
   const { crypto = createPlatformCrypto() } = options
   // Copies, so that the result is what was checked, even if the caller changes its objects.
   const genesis = structuredClone(options.genesis)
-  const { signer, statements }: Evidence = Object(structuredClone(evidence))
+  const { signer, statements } = membersOf(structuredClone(evidence)) as Evidence
   // Evidence may come from a file. The checks below cover its parts.
   check(Array.isArray(statements) && statements.length === 2, 'there are not two statements')
   const genesisHash = await hashGenesis(genesis, crypto)
