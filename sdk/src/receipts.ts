@@ -6,6 +6,7 @@ import {
   type Genesis,
   type Lookup,
   memberOf,
+  memberSetOf,
   membersOf,
   type Threshold,
   type TrustList,
@@ -108,9 +109,9 @@ export async function verifyReceipt(
         : `The receipt is of the network ${genesisHash}, which is not pinned, or has no document.`,
     )
   const trust = trusted
-    ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis.nodes)
+    ? (await import('./platform/trust.ts')).checkTrust(trusted, memberSetOf(genesis).members)
     : null
-  if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
+  if (thresholdVotes(threshold, memberSetOf(genesis).n, trust) === undefined)
     throw invalidArgument(
       `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,
     )

@@ -133,6 +133,15 @@ describe('house rules', () => {
     }
   })
 
+  it('only a MemberSet reads the members of a genesis, which will change with the offset', () => {
+    const owners = /^packages\/verifier\/src\/genesis\/(?:member-set|parse-genesis)\.ts$/
+    const others = productSources.filter((file) => !owners.test(file) && !file.includes('/testing/'))
+    const reading =
+      /[gG]enesis\.nodes\b|\bnodes\b[^{}]*\} = (?:\w+\.)*[gG]enesis\b|\bnodes\b[^{}]*\}: Genesis\b|genesis: \{[^}]*\bnodes\b|Genesis\['nodes'\]/
+    expect(matchingLines(productSources, reading).length).toBeGreaterThan(0)
+    expect(matchingLines(others, reading)).toEqual([])
+  })
+
   it('the console imports only types, words and a median of our packages, no server code', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/

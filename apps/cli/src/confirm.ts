@@ -15,7 +15,7 @@ import {
   voteForVersion,
 } from '@quorumscan/operator'
 import { CommandError, readInput, UsageError } from '@quorumscan/runtime'
-import { memberOf, quorumOf } from '@quorumscan/verifier'
+import { memberOf, memberSetOf, } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
 import { openTrust } from './trust.ts'
@@ -74,7 +74,7 @@ export async function confirmForOne(options: MemberFlags, change: AnsConfigInput
   const { genesis, rulesUrl } = member
   const before = await readRules(rulesUrl)
   const config = changeRules(genesis, before.config, change)
-  const needed = quorumOf(genesis.nodes.length)
+  const needed = memberSetOf(genesis).quorum
   if (isDeepStrictEqual(before.config, config))
     return { name: null, isInForce: true, rules: before, needed }
   const { contractId } = before

@@ -9,6 +9,7 @@ import {
   type CanonicalRequest,
   formatInstant as formatTime,
   type Genesis,
+  memberSetOf,
   type ProvenEvidence,
   parseStrictJson,
   parseThreshold,
@@ -82,7 +83,7 @@ export function readClusterGenesis({ path, genesisFile }: DataDirectory): Genesi
 
 /** Votes that a threshold needs in the network of this genesis. @throws {UsageError} */
 export function parseVotes(text: string, genesis: Genesis): number {
-  const nodeCount = genesis.nodes.length
+  const nodeCount = memberSetOf(genesis).n
   const threshold = parseThreshold(text, nodeCount)
   const votes = threshold === undefined ? undefined : thresholdVotes(threshold, nodeCount)
   if (votes !== undefined) return votes
@@ -109,7 +110,7 @@ function formatProven(
 ): string {
   if (proven.kind === 'evidence') return `\n${formatEvidence(proven.evidence)}`
   const { offset, recordTime, signers } = proven.certified
-  const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`
+  const count = `${signers.length} of ${memberSetOf(genesis).n}, ${threshold} needed`
   return [
     '',
     ...(proven.kind === 'leaves' ? leafLines(proven.certified.answer) : answerLines(proven)),

@@ -23,6 +23,7 @@ import {
   createPlatformCrypto,
   type Genesis,
   hashGenesis,
+  memberSetOf,
   parseGenesis,
   parseThreshold,
   thresholdVotes,
@@ -188,14 +189,14 @@ async function createChecker(sources: Sources, given: MirroredNetwork | undefine
     /** The check of an answer to this request, which rejects one that proves nothing. */
     checkOf(mirrored: Mirrored) {
       const { signers, min_offset: minOffset } = optionsOf(mirrored.request)
-      const threshold = parseThreshold(signers ?? 'weak', genesis.nodes.length)
+      const threshold = parseThreshold(signers ?? 'weak', memberSetOf(genesis).n)
       if (threshold === undefined)
         throw new ScanError('INVALID_QUORUM', 'signers is weak, strong, all or a number')
       const isCertificate = mirrored.operation === 'getCertificate'
       const query = isCertificate
         ? null
         : proofQueryOf(mirrored.operation, mirrored.request, network)
-      const count = thresholdVotes(threshold, genesis.nodes.length) ?? 0
+      const count = thresholdVotes(threshold, memberSetOf(genesis).n) ?? 0
       return async ({ body }: TransportReply) => {
         const text = textOf(body)
         const proven =

@@ -8,6 +8,7 @@ import { svPartyOf } from '@quorumscan/ledger'
 import { readStoredEnd } from '@quorumscan/log'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
+import { memberSetOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
@@ -60,7 +61,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         ledger,
         isLive,
         deps: { ledger, submit: submitter.submit, party, userId: nodeName, rewards },
-        turn: { index, count: genesis.nodes.length },
+        turn: { index, count: memberSetOf(genesis).n },
       }),
     )
     const background = resources.opened(follower.follow(ordering))

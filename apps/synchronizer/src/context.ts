@@ -1,7 +1,12 @@
 /** Everything that the synchronizer works with. */
 import { openAll, readKeyPair } from '@quorumscan/base'
 import { type JoinSockets, openCometbftLog, type SpawnEngine } from '@quorumscan/cometbft'
-import { confirmingNodesIn, memberOrderingIn, type SynchronizerConfig } from '@quorumscan/config'
+import {
+  confirmingNodesIn,
+  memberOrderingIn,
+  openNodeTokens,
+  type SynchronizerConfig,
+} from '@quorumscan/config'
 import {
   createEntryChecker,
   createLogFeed,
@@ -14,13 +19,11 @@ import {
   createPeerClient,
   createPeerClocks,
   measureRedis,
-  openLiveFile,
   type Peer,
-  parseOriginTokens,
   watchRedisMemory,
 } from '@quorumscan/runtime'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
-import { type Genesis, maxFaulty, STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { createRateBudgets } from './budgets.ts'
 import { countEntries, measuredLog } from './metrics.ts'
@@ -60,7 +63,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
   const { nodes, needed } = confirmingNodesIn(app.nodes, genesis)
-  const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
+  const operatorKeys = new Set(memberSetOf(genesis).members.map(({ operatorKey }) => operatorKey))
   const createEntryBudgets = () =>
     createRateBudgets({
       rates: config.entryRates,
@@ -83,7 +86,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         freeBytesOf: overrides.freeBytesOf,
         memory,
         shares: ordering.driver === 'redis' ? clocks.memoryShares : null,
-        faulty: maxFaulty(genesis.nodes.length),
+        faulty: memberSetOf(genesis).f,
         clock,
         onProblem: (err) => logger.warn({ err }, 'the free disk space is unknown'),
       }),
@@ -123,14 +126,9 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
     const keepMicros = () => keepSeconds() * MICROS_PER_SECOND
     resources.opened(trimLogRegularly(app, { nodes, keepMicros, trim: log.trim }))
     const { followerCount } = feed
-    const measured = measuredLog(app, { log, followerCount, memberCount: genesis.nodes.length })
+    const measured = measuredLog(app, { log, followerCount, memberCount: memberSetOf(genesis).n })
     const budgets = createEntryBudgets()
-    const { nodeTokensFile: file } = config
-    const nodeTokens =
-      file === null
-        ? null
-        : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, app)
-    const peerTokenByOrigin = { get: (origin: string) => nodeTokens?.().get(origin) }
+    const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
     const client = resources.opened(
       createPeerClient({ clock, trust: app.trust, peerTokenByOrigin }),
     )
@@ -138,7 +136,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
     const judge = resources.opened(
       createStateJudge({
         nodes: isAlone ? nodes : await ownNodeIn(genesis, { ordering, nodes }),
-        needed: isAlone ? maxFaulty(genesis.nodes.length) + 1 : 1,
+        needed: isAlone ? memberSetOf(genesis).f + 1 : 1,
         endpointsOf: clocks.endpointsOf,
         client,
         head: log.head,

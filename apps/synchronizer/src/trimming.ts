@@ -7,7 +7,7 @@ import type { LogPosition, Micros } from '@quorumscan/model'
 import { createPeerClient, type Peer, repeat } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
-import { type Genesis, quorumOf } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const POLL_MS = 5_000
@@ -67,8 +67,8 @@ export function trimLogRegularly(
 }
 
 /** The newest snapshot that a quorum of members has and has signed; null: no such snapshot exists. */
-function newestHeldByQuorum(listed: readonly ListedSnapshot[], { nodes }: Genesis) {
-  const quorum = quorumOf(nodes.length)
+function newestHeldByQuorum(listed: readonly ListedSnapshot[], genesis: Genesis) {
+  const { quorum } = memberSetOf(genesis)
   // A signature does not show that the member still has the snapshot.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>
     new Set(holders.map(({ name }) => name).filter((name) => signatures.has(name)))

@@ -1,22 +1,22 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
 import { openAll, readKeyPair, readParsed } from '@quorumscan/base'
-import { parseSharedSecret, trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
+import {
+  openNodeTokens,
+  parseSharedSecret,
+  trustRuleIn,
+  type ValidatorConfig,
+} from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
-import {
-  createFetch,
-  createRateLimitedLog,
-  openLiveFile,
-  parseOriginTokens,
-} from '@quorumscan/runtime'
+import { createFetch, createRateLimitedLog } from '@quorumscan/runtime'
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { isTrusted } from '@quorumscan/verifier'
+import { isTrusted, memberSetOf } from '@quorumscan/verifier'
 import {
   createPayments,
   createRegistration,
@@ -37,12 +37,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
   const app = await createAppBase('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
-  const { nodeTokensFile: file } = config
-  const nodeTokens =
-    file === null
-      ? null
-      : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, app)
-  const peerTokenByOrigin = { get: (origin: string) => nodeTokens?.().get(origin) }
+  const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
   const keyPair = await readKeyPair(config.participantKeyFile)
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {
@@ -51,7 +46,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
-  const nodeNames = genesis.nodes.map(({ name }) => name)
+  const nodeNames = memberSetOf(genesis).members.map(({ name }) => name)
   const rule = trustRuleIn(config, genesis)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.

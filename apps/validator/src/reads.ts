@@ -14,7 +14,7 @@ import {
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
-import { createPlatformCrypto, isTrusted, type TrustRule } from '@quorumscan/verifier'
+import { createPlatformCrypto, isTrusted, memberSetOf, type TrustRule } from '@quorumscan/verifier'
 import type { ReadMetrics } from './metrics.ts'
 
 /** D-38: how long a proxied read may take. */
@@ -39,7 +39,7 @@ export async function openReads(
   const { replica } = parts.follower
   const nodes = config.nodes.filter(({ name }) => isTrusted(trustRule, name))
   const otherUrls = config.nodes.filter((node) => !nodes.includes(node)).map(({ url }) => url)
-  const nodeCount = trustRule?.members.length ?? genesis.nodes.length
+  const nodeCount = trustRule?.members.length ?? memberSetOf(genesis).n
   const needed = trustRule?.threshold ?? parts.follower.needed
   const privateNodes = createPrivateNodes({ nodes, nodeCount, needed, allowPrivateAddresses })
   const notAsked = privateNodes.detail()

@@ -8,7 +8,14 @@ import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { ask, type HttpReply } from '@quorumscan/runtime'
-import { type Genesis, maxFaulty, memberOf, membersOf, quorumOf } from '@quorumscan/verifier'
+import {
+  type Genesis,
+  maxFaulty,
+  memberOf,
+  memberSetOf,
+  membersOf,
+  quorumOf,
+} from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
@@ -181,7 +188,7 @@ async function prove(
   prover: CertifiedReader,
   asked: { readonly genesis: Genesis; readonly subject: Subject; readonly read: ReadKind },
 ): Promise<ReadOutcome> {
-  const count = asked.genesis.nodes.length
+  const count = memberSetOf(asked.genesis).n
   const threshold = asked.read === 'proof-strong' ? quorumOf(count) : maxFaulty(count) + 1
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
   try {

@@ -68,7 +68,7 @@ const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: ty
   takesVote: () => false,
   ...data,
 })
-/** The schema of a kind, with the members that it has besides its node. */
+/** The schema of a kind, with the members that it has in addition to its node. */
 const ofKind = <const Kind extends string, const Shape extends z.ZodRawShape>(
   kind: Kind,
   shape: Shape,

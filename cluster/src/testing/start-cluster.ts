@@ -46,7 +46,7 @@ export type FaultOptions = {
   readonly durationMs?: number
 }
 
-/** What a kind of fault has besides its node. `edge`: by default `http`, its clients. */
+/** What a kind of fault has in addition to its node. `edge`: by default `http`, its clients. */
 type OptionsOf<Kind extends FaultInput['kind']> = FaultOptions &
   Omit<Extract<FaultInput, { kind: Kind }>, 'kind' | 'node'>
 

@@ -91,7 +91,7 @@ export type LedgerRouteDef = AnyRoute & {
   readonly response: TSchema | 'bytes'
   /** Statuses of errors beyond 400, 401, 403, 413, 429, 500 and 503, for the document. */
   readonly errorStatuses?: readonly (404 | 409 | 504)[]
-  /** Units of D-33, besides those that follow from its work. Default: those of a lookup. */
+  /** Units of D-33, in addition to those that follow from its work. Default: those of a lookup. */
   readonly cost?: number
   /** What it reads is known only when it was done. */
   readonly isList?: boolean

@@ -16,6 +16,15 @@ import { bearerToken, createVerifier } from './verifier.ts'
 const secret = new Uint8Array(32).fill(7)
 const NOW_SECONDS = 1_700_000_000
 const audience = DEFAULT_AUDIENCE
+/** An issuer whose keys are at an address. */
+const jwksIssuer = (algorithm: 'RS256' | 'ES256' | 'EdDSA') =>
+  ({
+    kind: 'jwks',
+    url: 'https://issuer.example/jwks',
+    algorithm,
+    audience,
+    lifetimeSecondsMax: null,
+  }) as const
 
 function clockAt(seconds: number): Clock {
   return {
@@ -219,16 +228,10 @@ describe('a JWKS verifier', () => {
   async function fixture(algorithm: 'RS256' | 'ES256' | 'EdDSA') {
     const keys = await generateKeyPair(algorithm, { extractable: true })
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm,
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      { clock, fetch: respond({ keys: [jwk] }) },
-    )
+    const verifier = createVerifier(jwksIssuer(algorithm), {
+      clock,
+      fetch: respond({ keys: [jwk] }),
+    })
     const sign = (claims: JWTPayload, alg: string = algorithm) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid: 'k1' }).sign(keys.privateKey)
     return { verifier, sign, publicKey: keys.publicKey }
@@ -258,16 +261,7 @@ describe('a JWKS verifier', () => {
     // What the signature is to the power of 1: the padded hash.
     const padded = publicDecrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, right)
     const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', e }
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm: 'RS256',
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      { clock, fetch: respond({ keys: [jwk] }) },
-    )
+    const verifier = createVerifier(jwksIssuer('RS256'), { clock, fetch: respond({ keys: [jwk] }) })
     const error = await verifier
       .verify(`${input}.${padded.toString('base64url')}`)
       .catch((reason: unknown) => reason)
@@ -280,16 +274,7 @@ describe('a JWKS verifier', () => {
   it('refuses another algorithm of the same key type', async () => {
     const keys = await generateKeyPair('PS256', { extractable: true })
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm: 'RS256',
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      { clock, fetch: respond({ keys: [jwk] }) },
-    )
+    const verifier = createVerifier(jwksIssuer('RS256'), { clock, fetch: respond({ keys: [jwk] }) })
     const token = await new SignJWT(good)
       .setProtectedHeader({ alg: 'PS256', kid: 'k1' })
       .sign(keys.privateKey)
@@ -310,16 +295,7 @@ describe('a JWKS verifier', () => {
       respond({ keys: 'none' }),
       () => Promise.reject(new TypeError('connection refused')),
     ]) {
-      const verifier = createVerifier(
-        {
-          kind: 'jwks',
-          url: 'https://issuer.example/jwks',
-          algorithm: 'ES256',
-          audience,
-          lifetimeSecondsMax: null,
-        },
-        { clock, fetch },
-      )
+      const verifier = createVerifier(jwksIssuer('ES256'), { clock, fetch })
       expect(await codeOf(verifier.verify(await sign(good)))).toBe('DEPENDENCY_UNAVAILABLE')
     }
   })
@@ -336,20 +312,11 @@ describe('keys of an issuer', () => {
     let elapsedMs = 0
     let answer = (): Response => Response.json(published)
     const failures: unknown[] = []
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm: 'ES256',
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      {
-        clock: { ...clock, monotonicMs: () => elapsedMs },
-        fetch: async () => answer(),
-        onKeysUnavailable: (reason) => failures.push(reason),
-      },
-    )
+    const verifier = createVerifier(jwksIssuer('ES256'), {
+      clock: { ...clock, monotonicMs: () => elapsedMs },
+      fetch: async () => answer(),
+      onKeysUnavailable: (reason) => failures.push(reason),
+    })
     const token = await new SignJWT(good)
       .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
       .sign(keys.privateKey)
@@ -398,16 +365,11 @@ describe('keys of an issuer', () => {
   it('are fetched at the start, and a failure is reported before any token arrives', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
     const failure = await new Promise((resolve) => {
-      createVerifier(
-        {
-          kind: 'jwks',
-          url: 'https://issuer.example/jwks',
-          algorithm: 'ES256',
-          audience,
-          lifetimeSecondsMax: null,
-        },
-        { clock, fetch: async () => gone(), onKeysUnavailable: resolve },
-      )
+      createVerifier(jwksIssuer('ES256'), {
+        clock,
+        fetch: async () => gone(),
+        onKeysUnavailable: resolve,
+      })
     })
     expect(String(failure)).toContain('200 OK')
   })

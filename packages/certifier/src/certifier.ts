@@ -15,6 +15,7 @@ import {
   encodeStateStatement,
   type Genesis,
   maxFaulty,
+  memberSetOf,
 } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -64,7 +65,7 @@ export function createCertifier(options: {
   const collection: Collection = createCollection(network, self?.name ?? null)
   /** The statements of all members, also of those that make no certificates here. */
   const statements: Collection = createCollection(network, null)
-  const names = genesis.nodes.map(({ name }) => name)
+  const names = memberSetOf(genesis).members.map(({ name }) => name)
   const needed = maxFaulty(names.length) + 1
   const progress = createMemberProgress({ names, needed, clock })
   const closing = new AbortController()
@@ -123,7 +124,7 @@ export function createCertifier(options: {
     addStatement,
   }
   const polling = options.peers
-    .filter(({ name }) => genesis.nodes.some((node) => node.name === name))
+    .filter(({ name }) => memberSetOf(genesis).members.some((node) => node.name === name))
     .map((member) => pollStatements(member, polls))
 
   const newest = (signerCount: number): Certificate | null => {

@@ -165,6 +165,15 @@ function parseToken(text: string): string {
   throw new Error('the file must hold a token: one line without blanks')
 }
 
+/** The tokens of the nodes that accept this process as a peer, by origin; none without a file. */
+export function openNodeTokens(file: string | null, parts: LiveFileParts) {
+  const tokens =
+    file === null
+      ? null
+      : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, parts)
+  return { get: (origin: string) => tokens?.().get(origin) }
+}
+
 type LiveFileParts = Parameters<typeof openLiveFile>[2]
 
 /** The configured synchronizer, for `createLogClient`. @throws {EnvError} If a file is not there, or holds no token. */

@@ -1,4 +1,4 @@
-/** The certificates that a process reads besides its own of `QS_TLS_CERT`. */
+/** The certificates that a process reads in addition to its own of `QS_TLS_CERT`. */
 import type { ClientTlsFiles, NamedFile } from '@quorumscan/base'
 import type { RedisConfig } from '@quorumscan/redis'
 import type { ConnectionsConfig } from './connections-config.ts'

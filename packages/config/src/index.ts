@@ -2,6 +2,7 @@ export {
   type AppConfig,
   type EnginePeers,
   GENESIS_VARIABLE,
+  openNodeTokens,
   parsePeersFile,
   readLogClientOptions,
 } from './app-config.ts'

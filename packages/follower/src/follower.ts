@@ -30,7 +30,7 @@ import {
 } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
-import { type Evidence, maxFaulty } from '@quorumscan/verifier'
+import { type Evidence, memberSetOf } from '@quorumscan/verifier'
 import { createMemberHealth } from './member-health.ts'
 
 export type Follower = Awaited<ReturnType<typeof openFollower>>
@@ -81,7 +81,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
   const logOptions = readLogClientOptions(config, app)
   const redis = await readRedisAddress(config.redis)
   /** f + 1: among this number of members at least one is honest. */
-  const needed = maxFaulty(genesis.nodes.length) + 1
+  const needed = memberSetOf(genesis).f + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
     const client = resources.opened(
@@ -117,7 +117,9 @@ export async function openFollower(app: App, options: FollowerOptions) {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
-    const signers = new Set((options.signers ?? genesis.nodes).map(({ name }) => name))
+    const signers = new Set(
+      (options.signers ?? memberSetOf(genesis).members).map(({ name }) => name),
+    )
     const certifier = resources.opened(
       createCertifier({
         ...app,
@@ -136,7 +138,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     }
     const isLive = () => state() === 'live'
     const members = createMemberHealth({
-      names: genesis.nodes.map(({ name }) => name),
+      names: memberSetOf(genesis).members.map(({ name }) => name),
       self: member && {
         name: member.name,
         isReady: () => isLive() && certificates.areValid(),

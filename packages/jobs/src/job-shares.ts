@@ -73,7 +73,7 @@ export function createJobShares(clock: Pick<Clock, 'monotonicMs'>) {
   }
 }
 
-/** Its first stakeholder besides the operator of the network; a contract that is unknown has itself. */
+/** Its first stakeholder other than the operator of the network; a contract that is unknown has itself. */
 export function ownerOf(contract: Contract | null | undefined, id: ContractId): PartyId {
   if (contract == null) return id
   const { signatories, observers, payload } = contract

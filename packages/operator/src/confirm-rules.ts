@@ -25,7 +25,7 @@ import { formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
-import { memberOf, membersOf } from '@quorumscan/verifier'
+import { memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { hashGenesis } from './genesis.ts'
 
@@ -147,7 +147,7 @@ export async function confirm(
   commandOf: (by: { readonly dsoRules: ContractId; readonly confirmer: PartyId }) => Command,
 ): Promise<string> {
   const { genesis, keyPair, keyFile = 'this key' } = input
-  const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
+  const node = memberSetOf(genesis).memberOfKey(keyPair.publicKey)
   if (node === undefined)
     throw new CommandError(
       `nothing was confirmed: ${keyFile} is not the operator key of a super-validator of this genesis. Name the file ` +

@@ -18,7 +18,7 @@ import {
   signSubmission,
   submissionBody,
 } from '@quorumscan/submit'
-import { formatInstant, type Genesis, memberOf } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, memberOf, memberSetOf } from '@quorumscan/verifier'
 import { balanceOf, prepareTransfer, spend } from '@quorumscan/wallet'
 import { hashGenesis } from './genesis.ts'
 import type { OperatorConfig } from './run/operator-config.ts'
@@ -63,7 +63,7 @@ export function createRewards(deps: {
   readonly clock: Clock
 }) {
   const { name, genesis, ledger, clock } = deps
-  const node = genesis.nodes.find((one) => one.name === name)
+  const node = memberSetOf(genesis).members.find((one) => one.name === name)
   if (node === undefined) throw new UsageError(`the genesis names no super-validator ${name}`)
   const party = svPartyOf(node)
   const user = { userId: name, party }

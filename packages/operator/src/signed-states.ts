@@ -6,8 +6,8 @@ import {
   createPlatformCrypto,
   type Genesis,
   hashGenesis,
-  maxFaulty,
   memberOf,
+  memberSetOf,
 } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -65,9 +65,11 @@ export async function askSignedStates(
       return { node, signed: [], reason: String(memberOf(error, 'message') ?? error) }
     }
   }
-  const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
+  const first = await Promise.all(
+    memberSetOf(genesis).members.map(({ name }) => askNode(name, after)),
+  )
   const answers = first.filter(({ signed }) => signed.length > 0)
-  const needed = Math.min(maxFaulty(genesis.nodes.length) + 1, answers.length)
+  const needed = Math.min(memberSetOf(genesis).f + 1, answers.length)
   const offset = newestSigned(
     answers.map(({ signed }) => signed.map((one) => one.offset)),
     needed,

@@ -5,6 +5,7 @@ import {
   type CryptoPort,
   LONE_SURROGATE,
   type Lookup,
+  memberSetOf,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
@@ -36,7 +37,7 @@ export function createReaderBase(
 ) {
   const { genesis, trust = null, crypto } = options
   const votes = (threshold: Threshold) =>
-    thresholdVotes(threshold, genesis.nodes.length, trust) as number
+    thresholdVotes(threshold, memberSetOf(genesis).n, trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
   /** Aborted when the reader closes. */

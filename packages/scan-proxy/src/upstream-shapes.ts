@@ -4,7 +4,7 @@ import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
 import type { Genesis } from '@quorumscan/verifier'
-import { memberOf, membersOf } from '@quorumscan/verifier'
+import { memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
 
 type Answer = Pick<Decided, 'answer'>
 type Rules = ResponseOf<typeof scanRoutes.getAmuletRules>
@@ -51,7 +51,7 @@ export function roundsAnswer({ answer }: Answer): Uint8Array {
 export function isSharedDso(body: unknown, genesis: Genesis): boolean {
   if (!isScanAnswer('getDso', body)) return false
   const svs = superValidatorsOf(body)
-  return genesis.nodes.every((node) => svs.some(({ name }) => name === node.name))
+  return memberSetOf(genesis).members.every((node) => svs.some(({ name }) => name === node.name))
 }
 
 /** The agreed answer (see `isSharedDso`), preceded by `sv_user` and `sv_party_id` of the first agreeing node. */

@@ -8,8 +8,8 @@ import {
   encodeSnapshotStatement,
   type Genesis,
   type HistoryPoint,
-  maxFaulty,
   memberOf,
+  memberSetOf,
   membersOf,
 } from '@quorumscan/verifier'
 
@@ -52,7 +52,7 @@ export function statementOf(offer: Omit<SnapshotOffer, 'signatures'>, { genesisH
 
 /** Whether an honest member is among the signers. */
 export function isConfirmed({ signatures }: SnapshotOffer, { genesis }: Network): boolean {
-  return signatures.size > maxFaulty(genesis.nodes.length)
+  return signatures.size > memberSetOf(genesis).f
 }
 
 /** The form in `GET /v0/snapshots`. */
@@ -86,7 +86,7 @@ function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
   const claimed = new Map<unknown, unknown>(
     signatures.map((one) => [memberOf(one, 'name'), memberOf(one, 'signature')]),
   )
-  const valid = network.genesis.nodes.flatMap(({ name, scanKey }) => {
+  const valid = memberSetOf(network.genesis).members.flatMap(({ name, scanKey }) => {
     const signature: unknown = claimed.get(name)
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return []
     const signed = { publicKey: scanKey, message, signature: fromHex(signature) }

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import { type Genesis, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -95,7 +95,7 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
-    trust: trust ? (await extras()).checkTrust(trust, genesis.nodes) : null,
+    trust: trust ? (await extras()).checkTrust(trust, memberSetOf(genesis).members) : null,
     seeds,
     transport,
     clock,

@@ -4,6 +4,7 @@ import {
   createWebCrypto,
   fromHex,
   type Genesis,
+  memberSetOf,
   nodeCrypto,
   type Sha256,
 } from '@quorumscan/verifier'
@@ -32,7 +33,7 @@ export async function platformCrypto(
  * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
  */
 export async function assertEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
-  const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? '')
+  const publicKey = fromHex(memberSetOf(genesis).members[0]?.scanKey ?? '')
   const wrong = { publicKey, signature: new Uint8Array(64), message: new Uint8Array() }
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
     throw cryptoUnavailable(cause)

@@ -19,7 +19,7 @@ import {
   canonicalJson,
   formatInstant as formatTime,
   type Genesis,
-  quorumOf,
+  memberSetOf,
 } from '@quorumscan/verifier'
 import { encodeCertificate, networkQuery } from '@quorumscan/verifier/certified'
 import { inEitherForm, pinFor, pinnedHeaders, type ReadRequest, type Reads } from '../pinned.ts'
@@ -114,7 +114,7 @@ export function createNetworkHandlers(context: {
           // D-10: these two differ from node to node, so the shared form lacks them.
           ...(query.shared === true ? {} : { sv_user: context.name, sv_party_id: context.party }),
           dso_party_id: genesis.dso,
-          voting_threshold: quorumOf(genesis.nodes.length),
+          voting_threshold: memberSetOf(genesis).quorum,
           latest_mining_round: round,
           coin_rules: coinRules,
           amulet_rules: upstreamRules(coinRules),
@@ -131,7 +131,7 @@ export function createNetworkHandlers(context: {
         const documents = await reads.lookups.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.
-        const scans = genesis.nodes.flatMap((node) =>
+        const scans = memberSetOf(genesis).members.flatMap((node) =>
           addresses
             .filter(({ name }) => name === node.name)
             .map(({ url: publicUrl, name: svName, sequence, signature }) => {
@@ -148,7 +148,7 @@ export function createNetworkHandlers(context: {
       ])
       return {
         body: {
-          voting_threshold: quorumOf(genesis.nodes.length),
+          voting_threshold: memberSetOf(genesis).quorum,
           confirmations: confirmations.flat().map(withState),
           protocol: {
             version,

@@ -1,7 +1,7 @@
 /** Actions of one super-validator for the operator: the ledger determines the outcome (D-23). */
 import { assert, fromHex, verifySignature } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
-import { encodeAddressStatement, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import { encodeAddressStatement, memberSetOf, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { contractId, int, list, party, record, text, unit } from '../lf.ts'
 import { ADDRESS_INTERVAL_MICROS, OPEN_ROUNDS } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
@@ -92,7 +92,7 @@ function isSignedByScan(
   tx: Transaction,
   address: { name: string; url: string; sequence: number; signature: string },
 ): boolean {
-  const node = tx.genesis.nodes.find(({ name }) => name === address.name)
+  const node = memberSetOf(tx.genesis).members.find(({ name }) => name === address.name)
   assert(node !== undefined, 'the super-validators are those of the genesis')
   return verifySignature({
     publicKey: node.scanKey,

@@ -6,8 +6,7 @@ import {
   formatInstant,
   type Genesis,
   type GenesisOrdering,
-  maxFaulty,
-  quorumOf,
+  memberSetOf,
   STATE_BYTES_PER_DAY,
 } from '@quorumscan/verifier'
 import { hashGenesis } from '../genesis.ts'
@@ -15,16 +14,15 @@ import { describeCoin } from './describe-coin.ts'
 
 /** Lines of text, each about one thing. */
 export function describeGenesis(genesis: Genesis): readonly string[] {
-  const { nodes, names, coin } = genesis
-  const n = nodes.length
-  const f = maxFaulty(n)
+  const { names, coin } = genesis
+  const { members, n, f, quorum } = memberSetOf(genesis)
   const duration = formatDuration
   const bytesPerDay = genesis.stateBytesPerDay ?? STATE_BYTES_PER_DAY
   return [
     `hash ${hashGenesis(genesis)}`,
     `It begins at ${formatInstant(genesis.recordTime)}, with version ${genesis.protocolVersion} of the protocol.`,
-    `${n} super-validators, of which ${f} may lie or fail. An answer needs ${f + 1} that agree, a decision of operators ${quorumOf(n)}.`,
-    ...nodes.flatMap(({ name, scanKey, operatorKey }) => [
+    `${n} super-validators, of which ${f} may lie or fail. An answer needs ${f + 1} that agree, a decision of operators ${quorum}.`,
+    ...members.flatMap(({ name, scanKey, operatorKey }) => [
       `${name} signs the states of its replica with the key ${scanKey}`,
       `${name} decides with the key ${operatorKey}`,
     ]),

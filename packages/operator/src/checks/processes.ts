@@ -14,7 +14,14 @@ import {
   type MemoryUse,
 } from '@quorumscan/runtime'
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
-import { blockQuorumOf, type Genesis, maxFaulty, memberOf, quorumOf } from '@quorumscan/verifier'
+import {
+  blockQuorumOf,
+  type Genesis,
+  maxFaulty,
+  memberOf,
+  memberSetOf,
+  quorumOf,
+} from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { RENEW_CERTIFICATE } from './certificates.ts'
@@ -153,7 +160,7 @@ export function checkObserved(
 ): { readonly own: readonly Check[]; readonly others: readonly Check[] } {
   const app = observed.at(-1)
   const isCutOff = observed.some(({ health }) => health?.ordering?.connected.length === 0)
-  const isMember = genesis.nodes.some((node) => node.name === name)
+  const isMember = memberSetOf(genesis).members.some((node) => node.name === name)
   const notAdmitted = isCutOff && !isMember ? NOT_ADMITTED : null
   const log = app ? checkLogHeight(app, signedOffset, clock, notAdmitted) : null
   const reason = notAdmitted ?? (log?.advice === LOG_STALLS ? LOG_STALLS : null)
@@ -216,19 +223,22 @@ export function checkLogHeight(
 }
 
 /** Who votes on blocks. @param own - The name of this operator, which may be a member. */
-export function checkBlocks({ health }: Observed, { nodes }: Genesis, own: string): Check | null {
+export function checkBlocks({ health }: Observed, genesis: Genesis, own: string): Check | null {
+  const { members, n } = memberSetOf(genesis)
   if (health?.ordering == null) return null
   const { height, connected, absent } = health.ordering
-  const cutOff = nodes.map(({ name }) => name).filter((name) => ![own, ...connected].includes(name))
+  const cutOff = members
+    .map(({ name }) => name)
+    .filter((name) => ![own, ...connected].includes(name))
   const missing = [
     ...(absent.length > 0 ? [`without the votes of ${absent.join(', ')}`] : []),
     ...(cutOff.length > 0 ? [`not connected: ${cutOff.join(', ')}`] : []),
   ]
   if (missing.length === 0) return ok('blocks', `block ${height}, all vote`)
   const detail = [`block ${height}`, ...missing].join('; ')
-  const canLose = nodes.length - blockQuorumOf(nodes.length)
+  const canLose = n - blockQuorumOf(n)
   // A validator has no vote, and follows with one connection.
-  const isMember = nodes.some(({ name }) => name === own)
+  const isMember = members.some(({ name }) => name === own)
   return absent.length > canLose || (isMember && cutOff.length > canLose)
     ? failed('blocks', `${detail}. Too few are left to order`, ASK_ABSENT)
     : warning('blocks', detail, ASK_ABSENT)

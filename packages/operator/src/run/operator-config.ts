@@ -1,4 +1,5 @@
 /** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -7,6 +8,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
 import { isPeerToken, messageOfRead, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import {
   KEYS_OF,
   type MemberFile,
@@ -307,7 +309,9 @@ const FOLLOWS_FROM_NAME = /^QS_(?:NODE_NAME|PUBLIC_URL)\b/
 function isNameKnown({ runs, name, genesis }: Pick<Found, 'runs' | 'name' | 'genesis'>): boolean {
   return (
     name !== '' &&
-    (runs !== 'sv' || genesis === undefined || genesis.nodes.some((node) => node.name === name))
+    (runs !== 'sv' ||
+      genesis === undefined ||
+      memberSetOf(genesis).members.some((node) => node.name === name))
   )
 }
 
@@ -365,14 +369,15 @@ function problemsOfKeys(found: Found, areReadableAllowed: boolean): readonly str
 
 /** The public keys of a member in the genesis, or the ids that follow from them. */
 function publicKeysOf(
-  { nodes, ordering }: Genesis,
+  genesis: Genesis,
   runs: Runnable,
   name: string,
 ): Readonly<Record<string, string | undefined>> {
+  const { ordering } = genesis
   if (runs === 'synchronizer')
     return ordering.driver === 'redis' ? { synchronizer: ordering.key } : {}
   if (runs === 'validator') return {}
-  const node = nodes.find((one) => one.name === name)
+  const node = memberSetOf(genesis).members.find((one) => one.name === name)
   const validators = ordering.driver === 'cometbft' ? ordering.validators : []
   const validator = validators.find((one) => one.name === name)
   return {
@@ -392,7 +397,8 @@ export function problemsOfMembers({
   memberDirectory = '',
 }: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
-  const { nodes, ordering } = genesis
+  const { members: nodes } = memberSetOf(genesis)
+  const { ordering } = genesis
   const isMemberOrdered = ordering.driver === 'cometbft'
   return [
     ...nodes.flatMap((node) => {

@@ -1,4 +1,5 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
+
 import { readFileSync } from 'node:fs'
 import {
   assert,
@@ -28,6 +29,7 @@ import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
@@ -113,7 +115,7 @@ export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
 /** What the process reads at its start and compares with the genesis. @throws {EnvError} With what it would report. */
 function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Genesis): void {
   // Without a genesis, that is the problem.
-  const isKnown = genesis.nodes.length > 0
+  const isKnown = memberSetOf(genesis).n > 0
   switch (kind) {
     case 'scan': {
       const config = readScanConfig(app.env, note)
@@ -136,7 +138,7 @@ function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Ge
 /** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
 function peersOf({ name, genesis, members }: Pick<OperatorConfig, 'name' | 'genesis' | 'members'>) {
   // In the order of the genesis.
-  const svs = genesis.nodes.flatMap((node) =>
+  const svs = memberSetOf(genesis).members.flatMap((node) =>
     members.filter((one) => one.role === 'super-validator' && one.name === node.name),
   )
   const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')

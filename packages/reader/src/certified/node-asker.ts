@@ -1,6 +1,6 @@
 /** Asks one node: sends the request, and verifies certificate and proof of the reply. */
 
-import { answerOf, maxFaulty } from '@quorumscan/verifier'
+import { answerOf, memberSetOf } from '@quorumscan/verifier'
 import {
   createCertificateChecks,
   type HashedNetwork,
@@ -23,7 +23,7 @@ export function createAsker(options: {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
   /** Every certificate has more signers. */
-  const faultyMax = maxFaulty(network.genesis.nodes.length)
+  const faultyMax = memberSetOf(network.genesis).f
 
   const replyOf = async (
     reply: TransportReply,

@@ -10,6 +10,7 @@ import {
   type Genesis,
   isSignature,
   isTrusted,
+  memberSetOf,
   membersOf,
   type TrustRule,
 } from '@quorumscan/verifier'
@@ -40,7 +41,9 @@ export function createAddressBook(options: {
   readonly onPrivate?: ((address: Address) => void) | undefined
 }) {
   const knownByName = new Map<string, { readonly record: AddressRecord; readonly url: string }>()
-  const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
+  const keyByName = new Map(
+    memberSetOf(options.genesis).members.map((node) => [node.name, node.scanKey]),
+  )
 
   const isNewer = ({ name, sequence }: AddressRecord): boolean =>
     sequence > (knownByName.get(name)?.record.sequence ?? -1)

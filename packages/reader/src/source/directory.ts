@@ -6,6 +6,7 @@
  */
 
 import type { CryptoPort } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import { ReaderError, type ReaderOptions } from '../reader-options.ts'
@@ -89,7 +90,7 @@ export function createDirectory(options: {
         ...GET,
         url,
         path: '/v0/scans',
-        bytesMax: scansBytesMax(reader.genesis.nodes.length),
+        bytesMax: scansBytesMax(memberSetOf(reader.genesis).n),
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })

@@ -11,6 +11,7 @@ import {
   createPlatformCrypto,
   isTrusted,
   type Lookup,
+  memberSetOf,
   toHex,
 } from '@quorumscan/verifier'
 import { timesNow } from '../driver/proven-time.ts'
@@ -47,8 +48,8 @@ const DIGEST_DIGITS = 16
  */
 export function createReader(options: ReaderOptions) {
   const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
-  const nodes = genesis.nodes
-    .map(({ name }) => name)
+  const nodes = memberSetOf(genesis)
+    .members.map(({ name }) => name)
     .filter((name) => isTrusted(options.trust, name))
     .map(createNode)
   /** The last private address reported of each node. */

@@ -9,6 +9,7 @@ import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import { membersOf } from '../encoding/members-of.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import { type BlockVote, chainIdOf, readBlockVote } from './block-vote.ts'
 import { STATEMENT_TAGS } from './statements.ts'
 
@@ -119,7 +120,7 @@ function keyOf(signer: string, kind: About['kind'], genesis: Genesis): string {
     check(genesis.ordering.driver === 'redis', 'no synchronizer signs log groups in this network')
     return genesis.ordering.key
   }
-  const node = genesis.nodes.find(({ name }) => name === signer)
+  const node = memberSetOf(genesis).members.find(({ name }) => name === signer)
   check(node !== undefined, 'the signer is not a node of the network')
   return node.scanKey
 }
