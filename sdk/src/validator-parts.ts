@@ -6,7 +6,7 @@ import type { Activities } from './activities/activities.ts'
 import { createHttp, type Http, loadFailures } from './http/http.ts'
 import type { Lookups } from './names/lookups.ts'
 import type { Stored } from './names/write-floor.ts'
-import { TIMEOUT_MS } from './platform/deadline.ts'
+import { READ_TIMEOUT_MS } from './platform/deadline.ts'
 import { loadPart, once } from './platform/load-part.ts'
 import { platformRandom } from './platform/random.ts'
 import type { createLedgerParts } from './validator-ledger.ts'
@@ -64,7 +64,7 @@ export function createValidatorHttp(
   options: CheckedOptions,
   { writeFloor }: Pick<Stored, 'writeFloor'>,
 ): Http {
-  const { url, ledgerUrl, clock, timeoutMs = TIMEOUT_MS, token = null } = options
+  const { url, ledgerUrl, clock, timeoutMs = READ_TIMEOUT_MS, token = null } = options
   const { random = platformRandom } = options
   // Browsers refuse a `fetch` that is called as a method of another object.
   const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))

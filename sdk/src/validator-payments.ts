@@ -2,7 +2,7 @@
 import type { Http } from './http/http.ts'
 import type { Lookups } from './names/lookups.ts'
 import type { Names } from './names/names-type.ts'
-import { TIMEOUT_MS } from './platform/deadline.ts'
+import { READ_TIMEOUT_MS } from './platform/deadline.ts'
 import type { CheckedOptions, OwnNames } from './validator-options.ts'
 import { listNames } from './wallet/own-names.ts'
 import type { PaymentResult } from './wallet/payment-result.ts'
@@ -19,7 +19,7 @@ export function createOwnPayments(
     readonly lookups: Lookups
   },
 ) {
-  const { url, clock, timeoutMs = TIMEOUT_MS, http, wallet, lookups } = options
+  const { url, clock, timeoutMs = READ_TIMEOUT_MS, http, wallet, lookups } = options
   const { reads, names } = lookups
   const parts: RegistrationParts = { http, wallet, names, clock, timeoutMs }
   const store = createPaymentStore(options.store, () => reads.storeKey('payments'), clock)

@@ -20,7 +20,7 @@ import {
 import {
   type Certified,
   createCertifiedVerifier,
-  InvalidProof as InvalidState,
+  InvalidProof,
   leavesOfDocument,
   type ProvenLeaf,
   queryOf,
@@ -45,8 +45,8 @@ export type ProvenState =
 export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
 /** The document proves nothing; the message continues "invalid, because". */
-export class InvalidProof extends Error {
-  override readonly name = 'InvalidProof'
+export class UnprovenError extends Error {
+  override readonly name = 'UnprovenError'
 }
 
 type ProofOptions = {
@@ -57,9 +57,9 @@ type ProofOptions = {
   readonly threshold: number
 }
 
-/** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
+/** Everything that the document proves, in its order. @throws {UnprovenError} Unless all of it is proved. */
 export async function verifyProof(text: string, options: ProofOptions): Promise<Proven[]> {
-  const parsed = orInvalidProof(() => parseStrictJson(text), 'it cannot be read: ')
+  const parsed = orUnproven(() => parseStrictJson(text), 'it cannot be read: ')
   const { certificate, receipt, evidence, statements } = membersOf(parsed)
   try {
     if (certificate !== undefined) return [await verifyState(text, options.request, options)]
@@ -69,11 +69,11 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
     const alone = storedProof.safeParse(parsed).data
     if (alone !== undefined) return [await verifyStored(alone, options)]
     if ((evidence ?? statements) === undefined)
-      throw new InvalidProof('it is neither a certified answer nor evidence')
-    const pieces = orInvalidProof(() =>
+      throw new UnprovenError('it is neither a certified answer nor evidence')
+    const pieces = orUnproven(() =>
       evidence === undefined ? [piece.parse(parsed)] : evidenceList.parse(parsed).evidence,
     )
-    if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
+    if (options.request !== null) throw new UnprovenError('it is evidence, which answers no request')
     return await Promise.all(
       pieces.map(async (one) => ({
         kind: 'evidence' as const,
@@ -81,8 +81,8 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
       })),
     )
   } catch (error) {
-    if (error instanceof InvalidState || error instanceof EvidenceError)
-      throw new InvalidProof(error.message, { cause: error })
+    if (error instanceof InvalidProof || error instanceof EvidenceError)
+      throw new UnprovenError(error.message, { cause: error })
     throw error
   }
 }
@@ -95,7 +95,7 @@ async function verifyStored(
   options: ProofOptions,
 ): Promise<ProvenState> {
   const asked = options.request ?? asRequest(stored.request)
-  if (asked === null) throw new InvalidProof('it is stored with no request')
+  if (asked === null) throw new UnprovenError('it is stored with no request')
   return await verifyState(stored.document, asked, options)
 }
 
@@ -108,7 +108,7 @@ async function verifyState(
   const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
   if (asked === null)
     return { kind: 'leaves', certified: await leavesOfDocument(document, threshold, network) }
-  const stateQuery = orInvalidProof(() => queryOf(asked, network))
+  const stateQuery = orUnproven(() => queryOf(asked, network))
   const certified = await createCertifiedVerifier(network).verify(document, stateQuery, threshold)
   return { kind: 'certified', request: asked, certified }
 }
@@ -121,7 +121,7 @@ export function asRequest(value: unknown): CanonicalRequest | null {
 /**
  * `members` show the answer as text next to its proof, and prove nothing.
  *
- * @throws {InvalidProof} If they differ from the proof.
+ * @throws {UnprovenError} If they differ from the proof.
  */
 function assertTextMatches(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
@@ -131,14 +131,14 @@ function assertTextMatches(members: Readonly<Record<string, unknown>>, proven: P
     ([name, value]) => JSON.stringify(members[name]) !== JSON.stringify(value),
   )
   if (other === undefined && isAbsent === (answer === null)) return proven
-  throw new InvalidProof(`the ${other?.[0] ?? 'kind'} shown is not the one proven`)
+  throw new UnprovenError(`the ${other?.[0] ?? 'kind'} shown is not the one proven`)
 }
 
-/** @throws {InvalidProof} Where `read` throws. */
-export function orInvalidProof<T>(read: () => T, prefix = ''): T {
+/** @throws {UnprovenError} Where `read` throws. */
+export function orUnproven<T>(read: () => T, prefix = ''): T {
   try {
     return read()
   } catch (cause) {
-    throw new InvalidProof(`${prefix}${messageOf(cause)}`, { cause })
+    throw new UnprovenError(`${prefix}${messageOf(cause)}`, { cause })
   }
 }

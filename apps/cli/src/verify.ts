@@ -7,7 +7,7 @@ import { type DataDirectory, readGenesis } from '@quorumscan/operator'
 import { readInput, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   memberSetOf,
   type ProvenEvidence,
@@ -20,8 +20,8 @@ import {
 import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/verifier/certified'
 import {
   asRequest,
-  InvalidProof,
-  orInvalidProof,
+  UnprovenError,
+  orUnproven,
   type Proven,
   type ProvenState,
   verifyProof,
@@ -59,13 +59,13 @@ export async function verify(options: {
     options.file === '-' ? await readStandardInput() : readInput(options.file, (bytes) => bytes)
   try {
     // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
-    const text = orInvalidProof(() => fromUtf8(document), 'it is not UTF-8: ')
+    const text = orUnproven(() => fromUtf8(document), 'it is not UTF-8: ')
     const proven = await verifyProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     const json = { valid: true, proven: proven.map(jsonOf) }
     return { isValid: true, text: ['valid', ...parts].join('\n'), json }
   } catch (error) {
-    if (!(error instanceof InvalidProof)) throw error
+    if (!(error instanceof UnprovenError)) throw error
     const reason = printable(error.message)
     const json = { valid: false, reason }
     return { isValid: false, text: `invalid, because ${reason}`, json }
@@ -101,7 +101,7 @@ function jsonOf(proven: Proven): unknown {
     proven.kind === 'leaves'
       ? { shown: proven.certified.answer.map(({ key, value }) => ({ key, value })) }
       : { request: proven.request, answer }
-  return { ...what, ...facts, recordTime: formatTime(recordTime) }
+  return { ...what, ...facts, recordTime: formatInstant(recordTime) }
 }
 
 function formatProven(
@@ -116,7 +116,7 @@ function formatProven(
     ...(proven.kind === 'leaves' ? leafLines(proven.certified.answer) : answerLines(proven)),
     '',
     field('offset', String(offset)),
-    field('time', formatTime(recordTime)),
+    field('time', formatInstant(recordTime)),
     field('signed by', `${signers.join(', ')} (${count})`),
   ].join('\n')
 }

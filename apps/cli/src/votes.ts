@@ -8,7 +8,7 @@ import { wrap } from './options.ts'
 import { entryLines, field, lookupOf } from './text.ts'
 
 /** The proxy waits 2 s for its nodes. */
-const TIMEOUT_MS = 5000
+const LOOKUP_MS_MAX = 5000
 const BAD_REQUEST = 400
 
 export type Voted = Awaited<ReturnType<typeof askVotes>>
@@ -34,7 +34,7 @@ export async function askVotes(options: {
   const path = `/v0/scan-proxy/ans-entries/${way}/${encodeURIComponent(options.subject)}`
   const { status, headers, body, reason } = await ask(options.validatorUrl + path, {
     headers: { 'x-quorum': options.quorum },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: LOOKUP_MS_MAX,
   })
   if (status === null) throw new NoReplyError(`the validator does not answer (${reason})`)
   const kind = headers.get('x-quorum-outcome')

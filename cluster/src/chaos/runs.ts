@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { CommandError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
 import {
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   maxFaulty,
   memberSetOf,
@@ -150,7 +150,7 @@ export function createChaosRuns(options: {
     const id = randomHex(systemRandom, RUN_ID_BYTES)
     const directory = join(options.directory, id)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const first = newRun(scenario, { id, directory, startedAt: formatTime(clock.nowMicros()) })
+    const first = newRun(scenario, { id, directory, startedAt: formatInstant(clock.nowMicros()) })
     publish(first)
     const stopping = new AbortController()
     running = { id, stopping }

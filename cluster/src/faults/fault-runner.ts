@@ -19,7 +19,7 @@ import { type Clock, held } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { z } from 'zod'
 import { createAgentClient } from './agent.ts'
 import {
@@ -122,8 +122,8 @@ export class FaultRunner implements ServiceHooks {
     const nowMicros = this.#options.clock.nowMicros()
     this.#count += 1
     const id = `fault-${this.#count}`
-    const startedAt = formatTime(nowMicros)
-    const endsAt = durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS)
+    const startedAt = formatInstant(nowMicros)
+    const endsAt = durationMs === null ? null : formatInstant(nowMicros + durationMs * MICROS_PER_MS)
     const fault: Fault = { id, spec, words: describeFault(spec), startedAt, endsAt }
     if (replaced !== undefined) this.#drop(replaced.id)
     this.#list(fault)

@@ -4,7 +4,7 @@ import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
   createPlatformCrypto,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   hashGenesis,
   memberOf,
@@ -59,7 +59,7 @@ async function askCertificate(url: string, genesis: Genesis) {
     await verifySignatures(certificate, { genesis, genesisHash, crypto: createPlatformCrypto() })
     return {
       offset: certificate.offset,
-      recordTime: formatTime(certificate.recordTime),
+      recordTime: formatInstant(certificate.recordTime),
       signers: certificate.signatures.map(([signer]) => signer),
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Registrations for the console, step by step, with the confirmations of their payments. */
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { formatInstant as formatTime, membersOf, quorumOf } from '@quorumscan/verifier'
+import { formatInstant, membersOf, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
@@ -86,7 +86,7 @@ export function createRegistrations(options: {
         const confirmations = seen.map(({ confirmer, offset, recordTime }) => {
           // A super-validator's party begins with its name (D-30).
           const node = confirmer.split('::', 1)[0] ?? ''
-          return { node, offset, at: formatTime(recordTime) }
+          return { node, offset, at: formatInstant(recordTime) }
         })
         return { ...one, confirmations }
       }),
@@ -94,6 +94,6 @@ export function createRegistrations(options: {
 }
 
 function stepOf(title: string, { method, path, status, body }: Exchange, clock: Clock) {
-  const at = formatTime(clock.nowMicros())
+  const at = formatInstant(clock.nowMicros())
   return { at, title, request: `${method} ${path}`, status, body: JSON.stringify(body) }
 }

@@ -69,7 +69,7 @@ export type OperatorDeps = SubmittingDeps & {
 }
 
 /** The dependencies of the wallet jobs of a validator. */
-export type WalletDeps = SubmittingDeps & {
+export type WalletJobDeps = SubmittingDeps & {
   /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
   readonly isHosted: (party: PartyId) => boolean
   /** For the `reference` of each subscription, in order: whether a user wants it renewed (D-21). */

@@ -10,13 +10,13 @@ import {
 } from '@quorumscan/ledger'
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import { expect, it } from 'vitest'
-import type { JobDefinition, WalletDeps } from './job.ts'
+import type { JobDefinition, WalletJobDeps } from './job.ts'
 import { retryMs, walletJobs } from './wallet-jobs.ts'
 
 const DAY_MICROS = 86_400_000_000
 const { signal } = new AbortController()
 
-function job(name: string): JobDefinition<WalletDeps> {
+function job(name: string): JobDefinition<WalletJobDeps> {
   const found = walletJobs.find((definition) => definition.name === name)
   if (found === undefined) throw new Error(`no job ${name}`)
   return found
@@ -41,7 +41,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     dryRun: async () => ({ kind: 'checkpoint' }),
     onApplied: () => () => {},
   }
-  const deps: WalletDeps = {
+  const deps: WalletJobDeps = {
     ledger,
     userId: 'wallet',
     isHosted: (party) => actors.some((actor) => actor.party === party),

@@ -11,10 +11,10 @@ import {
   transferInstruction,
 } from '@quorumscan/ledger'
 import type { Contract, Micros } from '@quorumscan/model'
-import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
+import { type Act, type JobDefinition, submittingJob, type WalletJobDeps } from './job.ts'
 
 /** Submits the command that `commandFor` returns; null where no party that may act is hosted. */
-function partyJob(name: string, commandFor: (contract: Contract, deps: WalletDeps) => Act | null) {
+function partyJob(name: string, commandFor: (contract: Contract, deps: WalletJobDeps) => Act | null) {
   return submittingJob({
     name,
     commandFor,
@@ -38,7 +38,7 @@ const RETRY_MS_MAX = 60_000
  * Pays a renewal where auto-renewal is on and the coin suffices; due when its window opens (D-21). The super-validators
  * do the rest.
  */
-const renewSubscription: JobDefinition<WalletDeps> = {
+const renewSubscription: JobDefinition<WalletJobDeps> = {
   name: 'renew-subscription',
   async select(idles, deps) {
     const hosted = (await deps.ledger.contracts(idles)).flatMap((contract) => {
@@ -74,7 +74,7 @@ export function retryMs(leftMicros: Micros): number {
   return Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, leftMicros / 1_000 / TRIES))
 }
 
-export const walletJobs: readonly JobDefinition<WalletDeps>[] = [
+export const walletJobs: readonly JobDefinition<WalletJobDeps>[] = [
   renewSubscription,
   // Refunds a payment of a hosted party that was not collected; due when its lock ends.
   // So a party gets its coin back without a super-validator (D-23: any signatory may refund).

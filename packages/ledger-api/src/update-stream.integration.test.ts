@@ -12,7 +12,7 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { formatInstant } from './instants.ts'
+import { formatLedgerInstant } from './instants.ts'
 import { createStreamGuard } from './stream-guard.ts'
 import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
 import {
@@ -241,7 +241,7 @@ const comparable = (updates: unknown[]) =>
     const { recordTime, ...rest } = update as { recordTime: number | string }
     return {
       ...rest,
-      recordTime: typeof recordTime === 'number' ? formatInstant(recordTime) : recordTime,
+      recordTime: typeof recordTime === 'number' ? formatLedgerInstant(recordTime) : recordTime,
     }
   })
 
@@ -362,7 +362,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
           packageName: contract.packageName,
           signatories: contract.signatories,
           observers: contract.observers,
-          createdAt: formatInstant(contract.createdAt),
+          createdAt: formatLedgerInstant(contract.createdAt),
           acsDelta: true,
         })
       }

@@ -7,7 +7,7 @@ import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
 import type { LedgerReads } from './dependencies.ts'
-import { formatInstant } from './instants.ts'
+import { formatLedgerInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
@@ -169,7 +169,7 @@ export async function* endless(
       progressMs = nowMs + PROGRESS_INTERVAL_MS
       if (reported !== offset) {
         reported = offset
-        const synchronizerTimes = [{ synchronizerId, recordTime: formatInstant(recordTime) }]
+        const synchronizerTimes = [{ synchronizerId, recordTime: formatLedgerInstant(recordTime) }]
         const OffsetCheckpoint = { value: { offset, synchronizerTimes } }
         yield [JSON.stringify({ [member]: { OffsetCheckpoint } })]
       }

@@ -19,7 +19,7 @@ import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
 import type { RedisService, ServiceRunner } from '@quorumscan/supervisor'
 import {
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   memberSetOf,
 } from '@quorumscan/verifier'
@@ -91,7 +91,7 @@ export async function repairLog(input: RepairInput) {
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
     /** Holds the damaged log. */
-    const backupDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
+    const backupDirectory = `${log.redisDirectory}.before-${formatInstant(nowMicros).replace(/[:.]/g, '-')}`
     const repaired = spares.repaired.redisDirectory
     await replaceDirectory(log.redisDirectory, { repaired, backup: backupDirectory })
     return { kind: 'repaired', ...repair, backupDirectory } as const

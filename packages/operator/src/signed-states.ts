@@ -16,7 +16,7 @@ import {
 } from '@quorumscan/verifier/certified'
 
 /** A node waits 5 s for a statement that it does not have yet. On a machine under load it takes longer. */
-const TIMEOUT_MS = 10_000
+const STATEMENTS_MS_MAX = 10_000
 
 /** The reason of a node that signed two states of one offset begins with this. */
 export const EQUIVOCATED = 'it signed two states'
@@ -40,7 +40,7 @@ export async function askSignedStates(
     readonly fetch?: typeof globalThis.fetch
   },
 ) {
-  const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS, fetch } = options
+  const { genesis, nodes, signal, timeoutMs = STATEMENTS_MS_MAX, fetch } = options
   const bounds = { timeoutMs, ...(signal && { signal }), ...(fetch && { fetch }) }
   const network = {
     genesis,

@@ -9,7 +9,7 @@ import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts
 import { CLOCK_SKEW_HEADER, DETAIL_HEADER } from './peer-clocks.ts'
 
 /** A healthy process answers its health routes within milliseconds. A paused one never does. */
-const TIMEOUT_MS = 1000
+const HEALTH_MS_MAX = 1000
 
 /** A process may be broken, or another program: a value of another form counts as not reported. */
 const reportedOffset = z.int().min(0).nullable().catch(null)
@@ -67,7 +67,7 @@ export type Health = {
  *
  * @param timeoutMs - For each of two requests.
  */
-export async function fetchHealth(url: string, timeoutMs = TIMEOUT_MS): Promise<Health | null> {
+export async function fetchHealth(url: string, timeoutMs = HEALTH_MS_MAX): Promise<Health | null> {
   const [ready, status] = await Promise.all([
     ask(`${url}/readyz`, { timeoutMs }),
     ask(`${url}/status`, { timeoutMs }),

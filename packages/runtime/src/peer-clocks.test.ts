@@ -1,6 +1,6 @@
 /** Peers on loopback, asked by a clock that the test moves. */
 import { createManualClock, freePort, serve, untilTrue } from '@quorumscan/testkit'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
@@ -21,7 +21,7 @@ async function startPeer(clock: { nowMicros(): number }) {
     if (!peer.answers) return response.destroy()
     response.setHeader('x-clock', String(clock.nowMicros()))
     response.setHeader('x-ledger-head', '7')
-    response.setHeader('x-ledger-head-time', formatTime(clock.nowMicros()))
+    response.setHeader('x-ledger-head-time', formatInstant(clock.nowMicros()))
     if (peer.state !== null) response.setHeader('x-state', peer.state)
     return response.end()
   })

@@ -51,7 +51,7 @@ export interface Commands {
   ): Promise<CommandOutcome>
 }
 
-const TIMEOUT_MS = 30_000
+const SUBMISSION_TIMEOUT_MS = 30_000
 const PAUSE_MS = 500
 
 export function createCommands(parts: {
@@ -64,7 +64,7 @@ export function createCommands(parts: {
   return {
     async submit({ commandId: given, ...submission }, options = {}) {
       const commandId = given ?? randomId()
-      const { signal, timeoutMs = TIMEOUT_MS } = options
+      const { signal, timeoutMs = SUBMISSION_TIMEOUT_MS } = options
       const endsAtMs = clock.monotonicMs() + timeoutMs
 
       const attempt = async () => {

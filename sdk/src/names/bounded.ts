@@ -10,7 +10,7 @@ import type { Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { READ_TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { AnswerFacts, Listed, LookupOptions, NameEntry } from './lookup-types.ts'
@@ -77,7 +77,7 @@ export function createBounded(
 ): Bounds['bounded'] {
   const { clock } = defaults
   return (what, lookup, run) => {
-    const { timeoutMs = TIMEOUT_MS, threshold, maxAgeMs, minOffset } = { ...defaults, ...lookup }
+    const { timeoutMs = READ_TIMEOUT_MS, threshold, maxAgeMs, minOffset } = { ...defaults, ...lookup }
     const endsAtMs = clock.monotonicMs() + timeoutMs
     return withDeadline({ clock, timeoutMs, signal: lookup.signal, what }, (signal) =>
       run({ threshold, maxAgeMs, minOffset, signal, endsAtMs }),

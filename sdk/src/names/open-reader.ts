@@ -12,7 +12,7 @@ import { type Genesis, memberSetOf, type TrustList, toHex, utf8 } from '@quorums
 import type { checkGenesis } from '../checked-genesis.ts'
 import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
 import type { createNodePort } from '../platform/node-port.ts'
 import { assertEd25519, platformCrypto, platformSha256 } from '../platform/platform-crypto.ts'
 import { type SharedStore, sharedValue } from '../platform/shared-values.ts'
@@ -101,7 +101,7 @@ export async function openReader(parts: ReaderParts) {
     clock,
     crypto,
     sha256: platformSha256(),
-    waitMs: TIMEOUT_MS,
+    waitMs: READ_TIMEOUT_MS,
     areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     // Other clients of the store may have seen a newer offset.

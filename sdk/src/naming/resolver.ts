@@ -13,7 +13,7 @@ import type { KnownError } from '../known-errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import type { Shown } from '../names/shown.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
 import { anything, assertOptions, isMs, isObject, isOneOf, isText } from '../platform/options.ts'
 import { isParty, type Party } from '../platform/party.ts'
@@ -153,7 +153,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
-    return { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, ...call, network }
+    return { timeoutMs: options.timeoutMs ?? READ_TIMEOUT_MS, ...call, network }
   }
 
   /** Asks the resolvers of one naming system, all at once. */

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import { shownValue } from './shown-value.ts'
 
 /** The outermost of the nested waits (D-38). */
-export const TIMEOUT_MS = 10_000
+export const READ_TIMEOUT_MS = 10_000
 
 /** An internal reason, shared because creating an error for each call is slow. */
 const CALL_ENDED = new Error('the call has ended')

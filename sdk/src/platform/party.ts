@@ -4,7 +4,7 @@ declare const partyBrand: unique symbol
 /** The id of a party: a hint, `::`, and its fingerprint. `parseParty` makes one of a text. */
 export type Party = string & { readonly [partyBrand]: 'Party' }
 
-/** Hint and fingerprint are its groups. */
+/** `PARTY` of the verifier, with hint and fingerprint as groups; a page that only looks names up loads no other part. */
 export const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
 
 /**

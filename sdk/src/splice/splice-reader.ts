@@ -6,7 +6,7 @@ import { isAuthenticated, machineOf, parseNodeUrl, type Transport } from '@quoru
 import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
 import { failure, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { READ_TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
 import { anything, assertOptions, isMs, isOr, isSignal, isWhole } from '../platform/options.ts'
 import { decided } from './decided.ts'
@@ -47,13 +47,13 @@ export function createSpliceReader(options: {
   readonly signal: AbortSignal
 }) {
   const { origin, transport, clock, defaults, signal: closing } = options
-  const { timeoutMs: defaultMs = TIMEOUT_MS } = defaults
+  const { timeoutMs: defaultMs = READ_TIMEOUT_MS } = defaults
   let current: { readonly list: MemberList; readonly loadedAtMs: number } | null = null
   let loading: Promise<MemberList> | null = null
 
   const loadNow = async (): Promise<MemberList> => {
     const loadedAtMs = clock.monotonicMs()
-    const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + TIMEOUT_MS }
+    const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + READ_TIMEOUT_MS }
     try {
       const list = await (current === null
         ? openMemberList(origin, context)

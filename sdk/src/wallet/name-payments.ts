@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
-import { callsUntil, isFor, TIMEOUT_MS } from './own-names.ts'
+import { callsUntil, isFor, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
 import type { PaymentResult, SettleOptions } from './payment-result.ts'
 import { findCreation, findEnd } from './payment-search.ts'
 import { isUnpaid, unknownPayment, withPayment } from './payment-state.ts'
@@ -242,7 +242,7 @@ export function createNamePayments(
     }
     const entry = created.find((contract) => contract['name'] === name && 'expiresAt' in contract)
     await names.acceptChange(name, party)
-    const options = callsUntil(parts, clock.monotonicMs() + TIMEOUT_MS, signal)()
+    const options = callsUntil(parts, clock.monotonicMs() + NAME_PAYMENT_TIMEOUT_MS, signal)()
     const own = (await wallet.subscriptions(options)).find(({ subscription }) =>
       isFor(subscription, { name, party }),
     )

@@ -143,7 +143,7 @@ export async function requestedDetails(
 }
 
 /** For all steps of a registration, renewal or cancellation together. */
-export const TIMEOUT_MS = 120_000
+export const NAME_PAYMENT_TIMEOUT_MS = 120_000
 /** Confirmations take some hundred ms. Each poll costs three small reads. */
 export const POLL_MS = 300
 

@@ -26,7 +26,7 @@ import {
   listOwnEntries,
   ownEntry,
   requestedDetails,
-  TIMEOUT_MS,
+  NAME_PAYMENT_TIMEOUT_MS,
 } from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'
@@ -114,7 +114,7 @@ export async function register(
 ): Promise<Registration> {
   const { wallet, clock } = parts
   const { signal, journal, onProgress = () => {} } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let payment: PaymentState = 'not-paid'
   const onPayment = (state: PaymentState) => {

@@ -5,7 +5,7 @@ import { parseRegistrableName } from '../names/parse-name.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
-import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, TIMEOUT_MS } from './own-names.ts'
+import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import type { Journal, RegistrationParts } from './registration.ts'
 import { uncertain } from './registration-steps.ts'
@@ -54,7 +54,7 @@ export async function renew(
 ): Promise<Renewed> {
   const { wallet, clock } = parts
   const { signal, journal, onProgress = () => {} } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
   let isUnknown = false
@@ -162,7 +162,7 @@ export async function cancel(
   const name = parseRegistrableName(typed)
   const { wallet, clock, http } = parts
   const { signal } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   for (;;) {
     const { found, party } = await findSubscription(parts, name, call)

@@ -17,7 +17,7 @@ import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import type { Handlers, LongPolls } from '@quorumscan/server'
 import {
   canonicalJson,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   memberSetOf,
 } from '@quorumscan/verifier'
@@ -153,7 +153,7 @@ export function createNetworkHandlers(context: {
           protocol: {
             version,
             newest_known: NEWEST_RULES.version,
-            next: next && { version: next.version, not_before: formatTime(next.notBefore) },
+            next: next && { version: next.version, not_before: formatInstant(next.notBefore) },
           },
         },
       }

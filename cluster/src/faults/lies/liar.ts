@@ -7,7 +7,7 @@ import type { Replica } from '@quorumscan/replica'
 import type { HttpServer } from '@quorumscan/server'
 import {
   encodeStateStatement,
-  formatInstant as formatTime,
+  formatInstant,
   type Lookup,
   parseInstant,
 } from '@quorumscan/verifier'
@@ -250,7 +250,7 @@ function readAt(request: FastifyRequest, offset: number): void {
 
 function claimPosition(reply: FastifyReply, position: Position): void {
   reply.header('x-ledger-offset', String(position.offset))
-  reply.header('x-ledger-record-time', formatTime(position.recordTime))
+  reply.header('x-ledger-record-time', formatInstant(position.recordTime))
   reply.header('x-ledger-history-hash', position.historyHash)
 }
 
@@ -259,5 +259,5 @@ function claimHead(reply: FastifyReply): void {
   const time = parseInstant(String(reply.getHeader('x-ledger-head-time')))
   if (!Number.isSafeInteger(head)) return
   reply.header('x-ledger-head', String(head + HEAD_AHEAD))
-  if (typeof time === 'number') reply.header('x-ledger-head-time', formatTime(time + HOUR_MICROS))
+  if (typeof time === 'number') reply.header('x-ledger-head-time', formatInstant(time + HOUR_MICROS))
 }

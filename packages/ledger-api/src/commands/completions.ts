@@ -9,7 +9,7 @@ import type { Outbox } from '@quorumscan/users'
 import type { CallerRights } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { assertMayReadAs } from '../formats.ts'
-import { formatInstant } from '../instants.ts'
+import { formatLedgerInstant } from '../instants.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../offsets.ts'
 import { endless, type OpenStream, type StreamReader } from '../update-stream.ts'
 import type { UpdatesDeps } from '../updates.ts'
@@ -164,7 +164,7 @@ async function toJsCompletion(
   const { completion, outcome, offset } = record
   const { traceparent } = completion
   const isAccepted = outcome.kind === 'accepted'
-  const recordTime = formatInstant(record.recordTime)
+  const recordTime = formatLedgerInstant(record.recordTime)
   return {
     commandId: completion.commandId,
     status: isAccepted ? OK : statusOf(completionError(record, outcome, genesis), participant),

@@ -2,6 +2,7 @@
 
 import { answerOf, memberSetOf } from '@quorumscan/verifier'
 import {
+  BEFORE_CERTIFICATE,
   createCertificateChecks,
   type HashedNetwork,
   InvalidProof,
@@ -34,7 +35,7 @@ export function createAsker(options: {
     try {
       const document = decodeText(reply.body)
       if (read === null) {
-        const certificate = document.slice('{"certificate":'.length, -1)
+        const certificate = document.slice(BEFORE_CERTIFICATE.length, -1)
         return { kind: 'proven', point: await checks.check(certificate), answer: null }
       }
       read.stateQuery ??= read.query.stateQuery(network)

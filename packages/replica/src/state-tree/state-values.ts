@@ -11,7 +11,7 @@ import { contractBlob, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
 import {
   canonicalJson,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   type Json,
   memberSetOf,
@@ -103,7 +103,7 @@ function contractState(contract: Contract, { synchronizerId }: Genesis): Contrac
       contract_id: contract.contractId,
       payload: contract.payload as Json,
       created_event_blob: Buffer.from(contractBlob(contract)).toString('base64'),
-      created_at: formatTime(contract.createdAt),
+      created_at: formatInstant(contract.createdAt),
     },
     domain_id: synchronizerId,
   }

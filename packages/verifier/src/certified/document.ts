@@ -103,7 +103,7 @@ export function answerOf<Answer>(
 }
 
 // Unless marked, it stays in bundles that are given texts only.
-const BEFORE_CERTIFICATE = '{"certificate":'
+export const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
 /** The one text of a document; of ranges the proof is what `joinProofs` gives. */

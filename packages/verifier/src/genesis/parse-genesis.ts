@@ -1,5 +1,6 @@
 /** The strict check of a genesis document. */
 
+import { PARTY } from '../names/party.ts'
 import { isUsableKey } from '../crypto/usable-key.ts'
 import { membersOf } from '../encoding/members-of.ts'
 import {
@@ -12,7 +13,6 @@ import {
 const HEX_20 = /^[0-9a-f]{40}$/
 const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
 const VERSION = 3
 /** The engine accepts whole milliseconds only. */

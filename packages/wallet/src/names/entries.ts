@@ -15,7 +15,7 @@ import { type Contract, type ContractId, formatAmount } from '@quorumscan/model'
 import {
   type EntryFields,
   findEntryFieldViolation,
-  formatInstant as formatTime,
+  formatInstant,
 } from '@quorumscan/verifier'
 import {
   type OperationDeps,
@@ -68,7 +68,7 @@ async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
     .map((contract) => payloadOf(ansEntry, contract))
     .find(({ expiresAt }) => expiresAt > now)
   if (live === undefined) return
-  const details = { name, expires_at: formatTime(live.expiresAt) }
+  const details = { name, expires_at: formatInstant(live.expiresAt) }
   throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details })
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Contract, ContractId, PartyId, UserId } from '@quorumscan/model'
 import { type Logger, type Metrics, repeat } from '@quorumscan/runtime'
 import type { AutoRenewal, AutoRenewals, ValidatorStore } from '@quorumscan/users'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import {
   type ContractCall,
   contractNotFound,
@@ -187,12 +187,12 @@ function assertInWindow(idle: Contract, now: number): void {
   throw new ScanError(
     'CHOICE_REFUSED',
     now < opensAt
-      ? `The renewal can be paid from ${formatTime(opensAt)} on.`
+      ? `The renewal can be paid from ${formatInstant(opensAt)} on.`
       : 'The renewal was due before, and the entry has expired.',
     {
       details: {
-        window_opens_at: formatTime(opensAt),
-        window_ends_at: formatTime(nextPaymentDueAt),
+        window_opens_at: formatInstant(opensAt),
+        window_ends_at: formatInstant(nextPaymentDueAt),
       },
     },
   )
