@@ -47,6 +47,10 @@ const ATTACKS = ['test/attacks/attacks.test.ts']
 const NODE_FILES = [
   'sdk/src',
   'packages/replica/src/rule-1.integration.test.ts',
+  'packages/redis/src/command-timeout.integration.test.ts',
+  'packages/server/src/lifecycle.test.ts',
+  'packages/server/src/node-internals.test.ts',
+  'packages/server/src/upgrades.integration.test.ts',
   'test/vectors',
   'test/parity',
   'test/consumer/consumer.test.ts',
@@ -448,13 +452,15 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'node-22',
-    shows: 'the tests of the SDK pass with Node 22',
+    shows:
+      'the tests of the SDK, and of what relies on internals of Node and ioredis, pass with Node 22',
     files: NODE_FILES,
     node: '22',
   },
   {
     name: 'node-24',
-    shows: 'the tests of the SDK pass with Node 24',
+    shows:
+      'the tests of the SDK, and of what relies on internals of Node and ioredis, pass with Node 24',
     files: NODE_FILES,
     node: '24',
   },

@@ -135,7 +135,9 @@ describe('house rules', () => {
 
   it('only a MemberSet reads the members of a genesis, which will change with the offset', () => {
     const owners = /^packages\/verifier\/src\/genesis\/(?:member-set|parse-genesis)\.ts$/
-    const others = productSources.filter((file) => !owners.test(file) && !file.includes('/testing/'))
+    const others = productSources.filter(
+      (file) => !owners.test(file) && !file.includes('/testing/'),
+    )
     const reading =
       /[gG]enesis\.nodes\b|\bnodes\b[^{}]*\} = (?:\w+\.)*[gG]enesis\b|\bnodes\b[^{}]*\}: Genesis\b|genesis: \{[^}]*\bnodes\b|Genesis\['nodes'\]/
     expect(matchingLines(productSources, reading).length).toBeGreaterThan(0)

@@ -15,7 +15,7 @@ import {
   voteForVersion,
 } from '@quorumscan/operator'
 import { CommandError, readInput, UsageError } from '@quorumscan/runtime'
-import { memberOf, memberSetOf, } from '@quorumscan/verifier'
+import { memberOf, memberSetOf } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
 import { openTrust } from './trust.ts'

@@ -73,7 +73,8 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
     const pieces = orUnproven(() =>
       evidence === undefined ? [piece.parse(parsed)] : evidenceList.parse(parsed).evidence,
     )
-    if (options.request !== null) throw new UnprovenError('it is evidence, which answers no request')
+    if (options.request !== null)
+      throw new UnprovenError('it is evidence, which answers no request')
     return await Promise.all(
       pieces.map(async (one) => ({
         kind: 'evidence' as const,

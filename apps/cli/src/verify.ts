@@ -20,10 +20,10 @@ import {
 import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/verifier/certified'
 import {
   asRequest,
-  UnprovenError,
   orUnproven,
   type Proven,
   type ProvenState,
+  UnprovenError,
   verifyProof,
 } from './proof.ts'
 import { field, fields } from './text.ts'

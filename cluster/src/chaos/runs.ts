@@ -5,12 +5,7 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { CommandError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
-import {
-  formatInstant,
-  type Genesis,
-  maxFaulty,
-  memberSetOf,
-} from '@quorumscan/verifier'
+import { formatInstant, type Genesis, maxFaulty, memberSetOf } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../rig/built-files.ts'
 import { createFeed } from '../watch/feed.ts'

@@ -15,7 +15,7 @@ import {
 } from '@quorumscan/operator'
 import { memberKeyFile } from '@quorumscan/operator/ceremony'
 import { CommandError, readSecret } from '@quorumscan/runtime'
-import { memberSetOf, } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
 import type { Prepared } from '../rig/prepare.ts'
 

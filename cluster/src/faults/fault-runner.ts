@@ -123,7 +123,8 @@ export class FaultRunner implements ServiceHooks {
     this.#count += 1
     const id = `fault-${this.#count}`
     const startedAt = formatInstant(nowMicros)
-    const endsAt = durationMs === null ? null : formatInstant(nowMicros + durationMs * MICROS_PER_MS)
+    const endsAt =
+      durationMs === null ? null : formatInstant(nowMicros + durationMs * MICROS_PER_MS)
     const fault: Fault = { id, spec, words: describeFault(spec), startedAt, endsAt }
     if (replaced !== undefined) this.#drop(replaced.id)
     this.#list(fault)

@@ -3,12 +3,7 @@
  * them before. Each throws an `EnvError` that names the variable.
  */
 import { EnvError } from '@quorumscan/base'
-import {
-  type Genesis,
-  memberSetOf,
-  type TrustRule,
-  trustRule,
-} from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, type TrustRule, trustRule } from '@quorumscan/verifier'
 import type { ScanConfig } from './scan-config.ts'
 import type { ValidatorConfig } from './validator-config.ts'
 

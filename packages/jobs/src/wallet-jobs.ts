@@ -14,7 +14,10 @@ import type { Contract, Micros } from '@quorumscan/model'
 import { type Act, type JobDefinition, submittingJob, type WalletJobDeps } from './job.ts'
 
 /** Submits the command that `commandFor` returns; null where no party that may act is hosted. */
-function partyJob(name: string, commandFor: (contract: Contract, deps: WalletJobDeps) => Act | null) {
+function partyJob(
+  name: string,
+  commandFor: (contract: Contract, deps: WalletJobDeps) => Act | null,
+) {
   return submittingJob({
     name,
     commandFor,

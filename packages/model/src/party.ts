@@ -1,5 +1,5 @@
-import { PARTY } from '@quorumscan/verifier'
 import { fromHex, sha256Hex } from '@quorumscan/base'
+import { PARTY } from '@quorumscan/verifier'
 
 /** `<hint>::1220<64 hex>` (D-30). The part after `::` is the participant that hosts the party. */
 export type PartyId = string

@@ -18,11 +18,7 @@ import {
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
 import type { RedisService, ServiceRunner } from '@quorumscan/supervisor'
-import {
-  formatInstant,
-  type Genesis,
-  memberSetOf,
-} from '@quorumscan/verifier'
+import { formatInstant, type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { logGenesisOf } from './genesis.ts'
 
 /** Longer than any log of one machine takes. */

@@ -1,5 +1,15 @@
 /** What both readers share: addresses, floor, and the checks of a call before it is attempted. */
-import { ASKED_NAME_LENGTH_MAX, BATCH_LOOKUPS_MAX, type CryptoPort, LONE_SURROGATE, type Lookup, memberSetOf, PARTY, type Threshold, thresholdVotes } from '@quorumscan/verifier'
+import {
+  ASKED_NAME_LENGTH_MAX,
+  BATCH_LOOKUPS_MAX,
+  type CryptoPort,
+  LONE_SURROGATE,
+  type Lookup,
+  memberSetOf,
+  PARTY,
+  type Threshold,
+  thresholdVotes,
+} from '@quorumscan/verifier'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
 import type { Address } from './source/address-book.ts'
 import { createDirectory } from './source/directory.ts'
@@ -84,7 +94,6 @@ export function checkLookups(lookups: readonly Lookup[]): void {
 export function overloaded(): ReaderError {
   return new ReaderError('OVERLOADED', 'too many reads are waiting')
 }
-
 
 /** Whether every node accepts the lookup: a well-formed name of a permitted length, or a party (D-30). */
 export function isLookup(lookup: Lookup): boolean {

@@ -77,7 +77,12 @@ export function createBounded(
 ): Bounds['bounded'] {
   const { clock } = defaults
   return (what, lookup, run) => {
-    const { timeoutMs = READ_TIMEOUT_MS, threshold, maxAgeMs, minOffset } = { ...defaults, ...lookup }
+    const {
+      timeoutMs = READ_TIMEOUT_MS,
+      threshold,
+      maxAgeMs,
+      minOffset,
+    } = { ...defaults, ...lookup }
     const endsAtMs = clock.monotonicMs() + timeoutMs
     return withDeadline({ clock, timeoutMs, signal: lookup.signal, what }, (signal) =>
       run({ threshold, maxAgeMs, minOffset, signal, endsAtMs }),

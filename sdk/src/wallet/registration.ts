@@ -24,9 +24,9 @@ import {
   isConsumed,
   isFor,
   listOwnEntries,
+  NAME_PAYMENT_TIMEOUT_MS,
   ownEntry,
   requestedDetails,
-  NAME_PAYMENT_TIMEOUT_MS,
 } from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'

@@ -5,7 +5,15 @@ import { parseRegistrableName } from '../names/parse-name.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
-import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
+import {
+  callsUntil,
+  isCertain,
+  isFor,
+  NAME_PAYMENT_TIMEOUT_MS,
+  ownEntry,
+  POLL_MS,
+  poll,
+} from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import type { Journal, RegistrationParts } from './registration.ts'
 import { uncertain } from './registration-steps.ts'

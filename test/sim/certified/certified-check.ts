@@ -93,7 +93,11 @@ const checkFreshness: Checker = (run) =>
     // No reader can guarantee an age by a clock that is behind.
     if (isGuaranteed(run, read) && ageMs > maxAgeMs && !read.isBehind)
       return [
-        { rule: 'freshness', read, why: `${ageMs} ms old, ${formatInstant(read.outcome.recordTime)}` },
+        {
+          rule: 'freshness',
+          read,
+          why: `${ageMs} ms old, ${formatInstant(read.outcome.recordTime)}`,
+        },
       ]
     return read.outcome.offset < minOffset
       ? [{ rule: 'freshness', read, why: `offset ${read.outcome.offset} below ${minOffset}` }]

@@ -15,12 +15,7 @@ import {
 import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import type { Handlers, LongPolls } from '@quorumscan/server'
-import {
-  canonicalJson,
-  formatInstant,
-  type Genesis,
-  memberSetOf,
-} from '@quorumscan/verifier'
+import { canonicalJson, formatInstant, type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { encodeCertificate, networkQuery } from '@quorumscan/verifier/certified'
 import { inEitherForm, pinFor, pinnedHeaders, type ReadRequest, type Reads } from '../pinned.ts'
 

@@ -15,7 +15,7 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
-import { type Genesis, memberSetOf, } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { confirmationIn } from '../../watch/cluster-log.ts'
 import type { RuleTally } from '../history.ts'
 

@@ -106,7 +106,14 @@ function addVersions(versions: Map<string, Version[]>, applied: AppliedEntry): v
     if (!isOf(ansEntry, contract)) continue
     const { user, name, url, description, expiresAt } = payloadOf(ansEntry, contract)
     const { contractId: contract_id } = contract
-    const entry = { contract_id, user, name, url, description, expires_at: formatInstant(expiresAt) }
+    const entry = {
+      contract_id,
+      user,
+      name,
+      url,
+      description,
+      expires_at: formatInstant(expiresAt),
+    }
     const version = { from: applied.offset, to: FOREVER, expiresAt, entry }
     versions.set(name, [...(versions.get(name) ?? []), version])
   }

@@ -1,6 +1,7 @@
 /** The false answers of a lying node. Pure. */
-import { PARTY } from '@quorumscan/verifier'
+
 import type { Lookup } from '@quorumscan/verifier'
+import { PARTY } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LieKind } from '../../view/lies.ts'
 

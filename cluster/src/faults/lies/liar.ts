@@ -259,5 +259,6 @@ function claimHead(reply: FastifyReply): void {
   const time = parseInstant(String(reply.getHeader('x-ledger-head-time')))
   if (!Number.isSafeInteger(head)) return
   reply.header('x-ledger-head', String(head + HEAD_AHEAD))
-  if (typeof time === 'number') reply.header('x-ledger-head-time', formatInstant(time + HOUR_MICROS))
+  if (typeof time === 'number')
+    reply.header('x-ledger-head-time', formatInstant(time + HOUR_MICROS))
 }

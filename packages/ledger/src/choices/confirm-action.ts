@@ -1,7 +1,7 @@
 /** Actions that need a quorum: each super-validator confirms, the q-th confirmation takes effect (D-23). */
 
 import type { ContractId } from '@quorumscan/model'
-import { canonicalJson, findEntryFieldViolation, memberSetOf, } from '@quorumscan/verifier'
+import { canonicalJson, findEntryFieldViolation, memberSetOf } from '@quorumscan/verifier'
 import { contractId, type LfValue, optional, party, record, text, variant } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import type { Transaction } from '../template.ts'

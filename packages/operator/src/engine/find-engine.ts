@@ -62,11 +62,11 @@ export async function findEngine(env: Env): Promise<string> {
 }
 
 async function assertUsable(command: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(command, ['version'], { timeout: VERSION_MS_MAX }).catch(
-    (cause: unknown) => {
-      throw new CommandError(`${command} cannot be run`, { cause })
-    },
-  )
+  const { stdout } = await promisify(execFile)(command, ['version'], {
+    timeout: VERSION_MS_MAX,
+  }).catch((cause: unknown) => {
+    throw new CommandError(`${command} cannot be run`, { cause })
+  })
   const version = stdout.trim()
   const patch = /^v?0\.38\.([0-9]+)/.exec(version)?.[1]
   if (patch !== undefined && Number(patch) >= PATCH_MIN) return

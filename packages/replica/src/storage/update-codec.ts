@@ -6,7 +6,7 @@
  * The nesting of events is not stored. Instead each event has the parties that see it only because they see an
  * exercise above it.
  */
-import { PARTY } from '@quorumscan/verifier'
+
 import { ByteReader, ByteWriter, bufferOf } from '@quorumscan/base'
 import { type ContractCodec, choicesOf, templateOf, templates, toLfJson } from '@quorumscan/ledger'
 import type {
@@ -19,6 +19,7 @@ import type {
   Offset,
   PartyId,
 } from '@quorumscan/model'
+import { PARTY } from '@quorumscan/verifier'
 
 /** Precedes the number of a text of the table. JSON texts hold no such character. */
 const MARK = '\u0001'

@@ -84,7 +84,9 @@ export function createRegistrations(
         templateId,
         updateId,
         nodeId: index * left.length + number,
-        payload: isOf(ansEntry, old) ? { ...payload, expiresAt: formatInstant(expiresAt) } : payload,
+        payload: isOf(ansEntry, old)
+          ? { ...payload, expiresAt: formatInstant(expiresAt) }
+          : payload,
       }
       const contractId = contractIdOf(identified)
       idByOld.set(old.contractId, contractId)

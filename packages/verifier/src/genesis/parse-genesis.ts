@@ -1,8 +1,8 @@
 /** The strict check of a genesis document. */
 
-import { PARTY } from '../names/party.ts'
 import { isUsableKey } from '../crypto/usable-key.ts'
 import { membersOf } from '../encoding/members-of.ts'
+import { PARTY } from '../names/party.ts'
 import {
   type CometbftOrdering,
   type Genesis,

@@ -12,11 +12,7 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import { type Contract, type ContractId, formatAmount } from '@quorumscan/model'
-import {
-  type EntryFields,
-  findEntryFieldViolation,
-  formatInstant,
-} from '@quorumscan/verifier'
+import { type EntryFields, findEntryFieldViolation, formatInstant } from '@quorumscan/verifier'
 import {
   type OperationDeps,
   resultContractId,
