@@ -88,7 +88,7 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
   }
 }
 
-const storedProof = z.object({ document: z.string(), request: z.unknown() })
+const storedProof = z.object({ document: z.string(), request: z.unknown().optional() })
 
 /** A document that is stored with its request. */
 async function verifyStored(
