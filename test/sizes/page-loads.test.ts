@@ -9,7 +9,7 @@ import { loadOf, PAGE_NAMES, type Page, pageIn, SDK_README, withPage } from './p
 
 /** Bytes until the first answer. */
 const LIMITS: Readonly<Record<Page, number>> = {
-  'a name': 23_200,
+  'a name': 23_300,
   'a name and a balance': 28_600,
   'a typed recipient': 27_900,
 }
