@@ -713,9 +713,9 @@ describe('too much work in progress', () => {
     const late = post('/v0/items')
     await expect.poll(waiting).toBe(1)
     await clock.advance(1750)
-    expect((await late).status).toBe(503)
+    await expect(await late).toAnswer(503)
     finish()
-    expect((await touched).status).toBe(200)
+    await expect(await touched).toAnswer(200)
   })
 
   it('has a lower bound after a handler returns or throws OVERLOADED', async () => {
