@@ -128,7 +128,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
     const { signal } = request
     const bounds = { threshold, minOffset, maxAgeMs, signal }
-    const found = await readFromNode(certifiedReader, asked, bounds)
+    const found = await request.waitingForNodes(() => readFromNode(certifiedReader, asked, bounds))
     return own !== null && !('answer' in found) && isWithin(own.recordTime, maxAgeMs) ? own : found
   }
 }

@@ -76,11 +76,8 @@ function createPipeline(deps: ScanProxyDeps) {
       const options = { threshold, minOffset, maxAgeMs: request.headers['x-max-age-ms'], headers }
       // A lookup shares its requests with others and ends within 2 s: a signal for it would cost more than it saves.
       const isLookup = 'lookup' in asked
-      return await readVoted(
-        reader,
-        asked,
-        isLookup ? options : { ...options, signal: request.signal },
-      )
+      const bounds = isLookup ? options : { ...options, signal: request.signal }
+      return await request.waitingForNodes(() => readVoted(reader, asked, bounds))
     } catch (error) {
       throw readerError(error)
     }
@@ -137,7 +134,8 @@ export function partyNameHandlers(network: ProxyNetwork, reader: CertifiedReader
       const threshold = thresholdOf(signersOf(request) ?? thresholdTextOf(request), network)
       const bounds = { minOffset: minOffsetOf(request), maxAgeMs: maxAgeOf(request) }
       const { signal } = request
-      const reading = readFromNode(reader, asked, { threshold, ...bounds, signal })
+      const options = { threshold, ...bounds, signal }
+      const reading = request.waitingForNodes(() => readFromNode(reader, asked, options))
       const found = await reading.catch((error) => {
         throw readerError(error)
       })

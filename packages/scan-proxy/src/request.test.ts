@@ -14,6 +14,7 @@ const request = (headers: object, more: object = {}) => ({
   signal,
   ...more,
   waiting: <T>(wait: () => Promise<T>) => wait(),
+  waitingForNodes: <T>(wait: () => Promise<T>) => wait(),
 })
 
 describe('the threshold of a request', () => {

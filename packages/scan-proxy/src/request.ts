@@ -7,6 +7,8 @@ import type { ProxyNetwork } from './operations.ts'
 
 /** The parts of a request that every operation has. */
 export type ProxyRequest = WaitingRequest & {
+  /** As of `ApiRequest`. */
+  waitingForNodes<T>(wait: () => Promise<T>): Promise<T>
   /** The URL as the caller sent it, with the mount point and the query. */
   readonly url: string
   readonly body?: unknown

@@ -198,6 +198,15 @@ export class RequestContext {
     }
   }
 
+  async waitingForNodes<T>(wait: () => Promise<T>): Promise<T> {
+    const resume = this.#work.pauseOfNetwork()
+    try {
+      return await wait()
+    } finally {
+      resume()
+    }
+  }
+
   countRows(rows: number): void {
     this.#meter.countRows(rows)
   }

@@ -34,6 +34,8 @@ export type ApiRequest<Route extends RouteDef, User> = {
   countRows(rows: number): void
   /** Waits for an event, without work for the process: other requests are admitted meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>
+  /** Waits for other machines: other requests of its network begin meanwhile. It is work of the process, as before. */
+  waitingForNodes<T>(wait: () => Promise<T>): Promise<T>
 }
 
 /** The members of a request for waiting. The signal is created on demand: hardly any read waits. */

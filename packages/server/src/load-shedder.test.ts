@@ -395,6 +395,15 @@ describe('work in progress of a network', () => {
     expect(begin(GREEDY, 0)).not.toBeInstanceOf(Promise)
   })
 
+  it('is free while requests wait for nodes, which remain work of all', async () => {
+    const { begin, hasRoom } = create(PER_SECOND)
+    const waits = Array.from({ length: 32 }, () => BEGUN(begin(GREEDY, 64)).pauseOfNetwork())
+    expect(hasRoom()).toBe(false)
+    expect(hasRoom({ network: 'a peer', isPeer: true })).toBe(true)
+    for (const resume of waits) resume()
+    expect(begin(GREEDY, 1)).toBeInstanceOf(Promise)
+  })
+
   it('has one request of unknown work, which is not more of the work of all', async () => {
     const { begin, hasRoom } = create(PER_SECOND)
     const lists = Array.from({ length: 3 }, () => begin(GREEDY, 5, { isUnknown: true }))

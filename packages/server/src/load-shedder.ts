@@ -92,6 +92,8 @@ export type Work = {
    * @throws {ScanError} OVERLOADED if too many requests wait so.
    */
   pause(): () => void
+  /** The same for its network only: it remains work of all clients, which bounds what waits for other machines. */
+  pauseOfNetwork(): () => void
   /** @param error - What the handler failed with. */
   end(error?: unknown): void
 }
@@ -186,9 +188,8 @@ export function createLoadShedder(
   /** One request more may exceed the share: its size is not known before. */
   const hasRoom = ({ network, isPeer }: Sender): boolean =>
     (isPeer ? workForPeers : work).usageBy(network) < 1
-  const hold = (owner: string, { units, ownUnits }: Size): (() => void) => {
+  const hold = (owner: string, units: number): (() => void) => {
     const releases = [work, workForPeers].map((pool) => pool.hold(owner, { units }))
-    releases.push(ofNetworks.hold(owner, { units: ownUnits }))
     return () => {
       for (const release of releases) release()
     }
@@ -199,28 +200,29 @@ export function createLoadShedder(
   }
 
   const createWork = ({ network }: Sender, size: Size): Work => {
-    const { units } = size
-    let release = hold(network, size)
-    let waitCount = 0
-    let isOver = false
+    const { units, ownUnits } = size
+    const ofAll = createPausable(() => hold(network, units))
+    const ofNetwork = createPausable(() => ofNetworks.hold(network, { units: ownUnits }))
+    const pauseOfNetwork = () => {
+      const resume = ofNetwork.pause()
+      startHeld(network)
+      return resume
+    }
     return {
       pause() {
         const endWait = waits.take(network, { requests: 1 })
         if (endWait === null) throw OVERLOADED
-        if (waitCount === 0) release()
-        waitCount++
-        startHeld(network)
+        const resumes = [endWait, ofAll.pause(), pauseOfNetwork()]
         return () => {
-          endWait()
-          waitCount--
-          if (waitCount === 0 && !isOver) release = hold(network, size)
+          for (const resume of resumes) resume()
         }
       },
+      pauseOfNetwork,
       end(error) {
         const isMoreWanted =
           2 * work.heldIn('units') > unitsMax || work.usageBy(network) > MORE_WANTED_USAGE
-        release()
-        isOver = true
+        ofAll.end()
+        ofNetwork.end()
         const nowMs = monotonicMs()
         const isOverloaded = error instanceof ScanError && error.code === 'OVERLOADED'
         if (isOverloaded && nowMs - halvedAtMs >= HALVING_MS) {
@@ -307,6 +309,27 @@ export function createLoadShedder(
         const stopTimer = deadlines.start(WAIT_MS_MAX, giveUp)
         onGone(giveUp)
       })
+    },
+  }
+}
+
+/** What is held, but for its pauses, until its end. */
+function createPausable(hold: () => () => void) {
+  let release = hold()
+  let pauseCount = 0
+  let isOver = false
+  return {
+    pause(): () => void {
+      if (pauseCount === 0) release()
+      pauseCount++
+      return () => {
+        pauseCount--
+        if (pauseCount === 0 && !isOver) release = hold()
+      }
+    },
+    end(): void {
+      release()
+      isOver = true
     },
   }
 }
