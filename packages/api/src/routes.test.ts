@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accepts } from './accepts.ts'
 import { unitsOf } from './cost.ts'
-import { errorCodesOf, type RouteDef } from './route-def.ts'
+import { errorCodesOf, type LedgerRouteDef, type RouteDef } from './route-def.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
@@ -134,6 +134,24 @@ describe('prices (D-33)', () => {
         ])
     const entry = new Uint8Array(10_240)
     expect(cost(synchronizerRoutes.submitEntry, {}, entry)).toBe(40)
+  })
+
+  it('pages and lists of the ledger are work of unknown size, which one client has once', () => {
+    const hasSize = (schema: unknown) => {
+      const { properties = {} } = schema as { properties?: object }
+      return 'maxPageSize' in properties || 'limit' in properties
+    }
+    const pages = Object.entries<LedgerRouteDef>(ledgerRoutes).filter(
+      ([, { body = {}, query = {} }]) => hasSize(body) || hasSize(query),
+    )
+    const ids = pages.map(([id]) => id)
+    expect(ids).toEqual(expect.arrayContaining(['getUpdates', 'getUpdatesPage']))
+    expect(pages.flatMap(([id, { isList }]) => (isList === true ? id : []))).toEqual(ids)
+  })
+
+  it('a read of a contract of the ledger costs 3, before the rows of the update that archived it', () => {
+    const { getContractById, getEventsByContractId } = ledgerRoutes
+    expect([getContractById.cost, getEventsByContractId.cost]).toEqual([3, 3])
   })
 
   it('probes are free', () => {

@@ -12,7 +12,7 @@ const LIST_ELEMENTS_MAX = 200
 /** An open-ended list is answered this long after its last element, or after it has caught up with the ledger end. */
 const LIST_IDLE_MS = 500
 /** JSON between two turns of the event loop, in which other requests are served: some 3 ms of work. */
-const TURN_CHARACTERS = 64 * 1024
+export const TURN_CHARACTERS = 64 * 1024
 /** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 

@@ -81,12 +81,12 @@ export function stateHandlers(
   return {
     getActiveContractsPage: page,
     postActiveContractsPage: page,
-    async getEventsByContractId({ body: { contractId, eventFormat }, caller }) {
+    async getEventsByContractId({ body: { contractId, eventFormat }, caller, countRows }) {
       const id = requiredContractId(contractId, 'contract_id')
       if (eventFormat === undefined) throw missingField('event_format')
       assertMayReadEvents(caller, eventFormat)
       const filter = readEventFormat(eventFormat)
-      const events = await eventsOf(reads, id, filter)
+      const events = await eventsOf(reads, id, { filter, countRows })
       if (events === null)
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
@@ -98,7 +98,8 @@ export function stateHandlers(
           `"archived":${archived && `{"archivedEvent":${archived},${place}`}}`,
       )
     },
-    async getContractById({ body: { contractId, queryingParties: parties }, caller }) {
+    async getContractById({ body, caller, countRows }) {
+      const { contractId, queryingParties: parties } = body
       const id = requiredContractId(contractId, 'contract_id')
       if (parties.length > QUERYING_PARTIES_MAX)
         throw invalidArgument(`at most ${QUERYING_PARTIES_MAX} querying_parties are read at once`)
@@ -110,7 +111,7 @@ export function stateHandlers(
         ...(isAny ? { filtersForAnyParty: all } : {}),
         verbose: false,
       })
-      const events = await eventsOf(reads, id, filter)
+      const events = await eventsOf(reads, id, { filter, countRows })
       if (events === null)
         throw new LedgerError('CONTRACT_PAYLOAD_NOT_FOUND', `No visible contract ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
@@ -355,17 +356,20 @@ type ContractEvents = {
 async function eventsOf(
   { replica }: LedgerReads,
   id: ContractId,
-  filter: EventFilter,
+  read: { readonly filter: EventFilter; readonly countRows: (rows: number) => void },
 ): Promise<ContractEvents | null> {
+  const { filter, countRows } = read
   if (!OUR_CONTRACT_ID.test(id)) return null
   // In this order, so that the second read finds a contract that was archived after the first.
   const [contract] = await replica.contracts([id])
+  countRows(1)
   if (contract) {
     const created = createdEventOf(contract, filter)
     return created === null ? null : { created, archived: null }
   }
   const update = await replica.history.archivalOf(id)
   if (update === null) return null
+  countRows(update.events.length)
   const events = contractEventsJson(update, id, filter)
   const eventOf = (name: string) => {
     const start = `{"${name}":`

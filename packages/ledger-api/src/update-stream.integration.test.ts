@@ -3,6 +3,7 @@
  *
  * @module-tag rest
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, NEWEST_RULES, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
@@ -13,6 +14,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 import { formatLedgerInstant } from './instants.ts'
+import { stateHandlers } from './state.ts'
 import { createStreamGuard } from './stream-guard.ts'
 import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
 import {
@@ -75,10 +77,13 @@ const it = base
         return found
       },
   )
-  .extend('walk', ({ deps }) => {
+  .extend('guard', () => {
     const record = { user: { isDeactivated: false }, rights: everyone }
     const users = { get: async () => record as never, onChange: () => () => {} }
-    const page = updatesPageHandler({ ...deps, guard: createStreamGuard({ users, clock }) })
+    return createStreamGuard({ users, clock })
+  })
+  .extend('walk', ({ deps, guard }) => {
+    const page = updatesPageHandler({ ...deps, guard })
     /** All pages, until one has no token, or reaches the end without one. */
     return async (body: object): Promise<Page[]> => {
       const pages: Page[] = []
@@ -369,6 +374,82 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     }
     expect(compared).toBeGreaterThan(20)
   })
+})
+
+const NOTHING: PlainFormat = {
+  ...EVERYTHING,
+  byParty: { [`nobody::1220${'0'.repeat(64)}`]: [] },
+  anyParty: null,
+  topology: null,
+}
+
+it.for([
+  ['that it shows', EVERYTHING],
+  ['that it does not show', NOTHING],
+] as const)('a page reads the updates %s in pieces', async ([, plain], { feed, deps, guard }) => {
+  const updateFormat = toWireFormat(plain)
+  const longFeed: UpdateFeed = {
+    ...feed,
+    async read(range) {
+      const portion = await feed.read({ ...range, upTo: end, bytes: 2 ** 22 })
+      if (portion.kind === 'pruned') return portion
+      const updates = [...portion.updates]
+      return { ...portion, updates: Array.from({ length: 10 }, () => updates).flat(), rest: null }
+    },
+  }
+  let turn = 0
+  let isOver = false
+  const rowsByTurn = new Map<number, number>()
+  const reading = updatesPageHandler({ ...deps, guard, feed: longFeed })({
+    body: { maxPageSize: 1000, endOffsetInclusive: end, updateFormat } as never,
+    caller: { ...caller, expiresAt: null },
+    signal: new AbortController().signal,
+    countRows: (rows) => rowsByTurn.set(turn, (rowsByTurn.get(turn) ?? 0) + rows),
+  }).finally(() => {
+    isOver = true
+  })
+  for (; !isOver; turn++) await nextTurn()
+  const characters = (await reading).byteLength
+  const rows = [...rowsByTurn.values()]
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500)
+  expect(Math.max(...rows)).toBeLessThanOrEqual(64)
+  // 64 KiB in a turn, and the update that reaches them.
+  expect(characters / rows.length).toBeLessThan(128 * 1024)
+})
+
+it('a contract is paid for by the events of the update that archived it', async ({
+  deps,
+  guard,
+}) => {
+  const operator = network.genesis.dso
+  const reads = { ...deps, guard, operator }
+  const handlers = stateHandlers({ reads, participantId: '' } as never)
+  const ids = ledger
+    .results()
+    .flatMap((result) =>
+      result.kind === 'accepted'
+        ? result.update.events.flatMap((event) =>
+            event.kind === 'created' ? event.contractId : [],
+          )
+        : [],
+    )
+  const wire = toWireFormat(EVERYTHING) as { includeTransactions: { eventFormat: object } }
+  const { eventFormat } = wire.includeTransactions
+  let archivedCount = 0
+  for (const contractId of ids.slice(0, 100)) {
+    const archival = await deps.replica.history.archivalOf(contractId)
+    if (archival !== null) archivedCount++
+    for (const read of [handlers.getContractById, handlers.getEventsByContractId]) {
+      let rows = 0
+      const countRows = (count: number) => {
+        rows += count
+      }
+      const body = { contractId, queryingParties: [], eventFormat }
+      await read({ body, caller, countRows } as never)
+      expect(rows).toBe(1 + (archival?.events.length ?? 0))
+    }
+  }
+  expect(archivedCount).toBeGreaterThan(5)
 })
 
 it('an open stream has every update once, for any number of portions', async ({ feed, deps }) => {

@@ -2,6 +2,7 @@
  * Updates by pages. A walk is described by its page token alone: the range, how far it was read, and the order. Each page
  * checks all of it again, so that a token needs no signature.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type BodyOf,
   type ledgerRoutes,
@@ -16,6 +17,7 @@ import type { Caller } from './callers.ts'
 import { invalidArgument, missingField } from './commands/grammar.ts'
 import type { LedgerReads } from './dependencies.ts'
 import { assertMayRead, readUpdateFormat } from './formats.ts'
+import { TURN_CHARACTERS } from './list.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './offsets.ts'
 import { createProjection, type Projection } from './projection.ts'
 import { firstPortionBytes, nextPortionBytes, readPortion } from './update-stream.ts'
@@ -24,6 +26,8 @@ import { firstPortionBytes, nextPortionBytes, readPortion } from './update-strea
 const PAGE_CHARACTERS_MAX = 4 * 1024 * 1024
 /** Updates that are read for a page, also those that the format does not show. */
 const PAGE_ROWS_MAX = 10_000
+/** Updates between two turns of the event loop, in which other requests are served. Fewer if their JSON is long. */
+const TURN_ROWS = 64
 
 type PageReads = Pick<LedgerReads, 'feed' | 'guard' | 'replica' | 'synchronizerId'>
 
@@ -143,18 +147,26 @@ async function readPage(
   const elements: string[] = []
   let characters = 0
   let rows = 0
+  let turn = { rows: 0, characters: 0 }
   let bytes = firstPortionBytes(limit)
   let next: UpdateRange | null = range.after < range.upTo ? range : null
   while (next !== null) {
     const { updates, rest } = await readPortion(feed, { ...next, bytes })
     signal.throwIfAborted()
     for (const update of updates) {
+      if (turn.rows >= TURN_ROWS || turn.characters >= TURN_CHARACTERS) {
+        await nextTurn()
+        signal.throwIfAborted()
+        turn = { rows: 0, characters: 0 }
+      }
       countRows(1)
       rows += 1
+      turn.rows += 1
       const element = project(update)
       if (element !== null) {
         elements.push(element)
         characters += element.length
+        turn.characters += element.length
       }
       const isFull = elements.length >= limit || characters >= PAGE_CHARACTERS_MAX
       if (isFull || rows >= PAGE_ROWS_MAX) return { elements, last: update.offset }

@@ -38,7 +38,7 @@ export const ledgerReadRoutes = defineRoutes({
     body: updates.GetUpdateTreesRequest,
     response: updates.GetUpdateTreesAnswer,
   }),
-  getUpdatesPage: route('POST /v2/updates/get-updates-page', single, {
+  getUpdatesPage: route('POST /v2/updates/get-updates-page', ofList, {
     errorStatuses: [404, 409],
     summary: 'A page of updates after an offset.',
     description:
@@ -112,6 +112,7 @@ export const ledgerReadRoutes = defineRoutes({
     description:
       'For its stakeholders. An archived contract is found until the offset of its archival is pruned.',
     tag: 'contracts',
+    cost: COST_USER_READ,
     body: state.ContractByIdRequest,
     response: state.ContractByIdAnswer,
   }),
