@@ -6,6 +6,8 @@ import { isZonedTime, type PackageInfo, packages, readProtocol } from '@quorumsc
 import { isPartyId, type PartyId } from '@quorumscan/model'
 import {
   invalidArgument,
+  invalidField,
+  isPackageId,
   isPackageName,
   isPartyString,
   missingField,
@@ -55,6 +57,7 @@ export function packageHandlers(
   return {
     listPackages: async () => ({ packageIds: packages.map(({ id }) => id) }),
     async getPackage({ params: { packageId } }) {
+      checkPackageId(packageId)
       const found = packages.find(({ id }) => id === packageId)
       if (found === undefined)
         throw new LedgerError(
@@ -67,6 +70,7 @@ export function packageHandlers(
       return utf8(found.content)
     },
     async getPackageStatus({ params: { packageId } }) {
+      checkPackageId(packageId)
       const isKnown = packages.some(({ id }) => id === packageId)
       return {
         packageStatus: isKnown ? 'PACKAGE_STATUS_REGISTERED' : 'PACKAGE_STATUS_UNSPECIFIED',
@@ -145,6 +149,11 @@ function packageFilter(filter: MetadataFilter): (found: PackageInfo) => boolean 
 
 function isOurs(named: string, own: string): boolean {
   return named === '' || named === own
+}
+
+/** @throws {LedgerError} INVALID_FIELD. */
+function checkPackageId(id: string): void {
+  if (!isPackageId(id)) throw invalidField('package_id', `${quoted(id)} is no package id`)
 }
 
 function checkName(name: string, field: string): void {

@@ -387,8 +387,8 @@ export const ledgerCases = {
     success: () => ({ params: { packageId: PACKAGE } }),
     errors: {},
   },
-  getVettedPackages: { success: () => ({ body: {} }), errors: {} },
-  listVettedPackages: { success: () => ({ body: {} }), errors: {} },
+  getVettedPackages: { success: () => ({ body: { pageSize: 1 } }), errors: {} },
+  listVettedPackages: { success: () => ({ body: { pageSize: 1 } }), errors: {} },
   getPreferredPackageVersion: {
     success: ({ user }) => ({ query: { 'package-name': 'quorumscan-coin', parties: user.party } }),
     errors: {},

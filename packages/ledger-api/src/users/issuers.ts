@@ -1,6 +1,6 @@
 /** The one issuer of tokens, as an identity provider (D-32). */
 import { LedgerError } from '@quorumscan/errors'
-import { quoted } from '../commands/grammar.ts'
+import { invalidField, isLedgerString, quoted } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import { DEFAULT_PROVIDER } from './handlers.ts'
@@ -18,6 +18,8 @@ export function issuerHandlers({
   return {
     listIdps: async () => ({ identityProviderConfigs: [config] }),
     async getIdp({ params: { idpId } }) {
+      if (!isLedgerString(idpId))
+        throw invalidField('identity_provider_id', `${quoted(idpId)} is no id`)
       if (idpId !== DEFAULT_PROVIDER)
         throw new LedgerError(
           'IDP_CONFIG_NOT_FOUND',
