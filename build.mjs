@@ -153,6 +153,8 @@ async function bundle(entries, nameOf, external) {
   const { output } = await build.generate({
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
+    // A process reads and compiles all of its code when it starts. Licenses are in a file of the release.
+    comments: { legal: false, annotation: false, jsdoc: false },
   })
   await build.close()
   if (warnings.length > 0) throw new Error(warnings.join('\n'))

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import {
   CLUSTER_LIMITS,
@@ -5,6 +6,7 @@ import {
   slowness,
   vitestLimits,
 } from './packages/testkit/src/time-limits.ts'
+import { mutantPlugins } from './test/mutants/mutant.ts'
 import { LongestFirst } from './test/support/durations.ts'
 import { PARTS } from './test/support/long-parts.ts'
 import { tagsFilterOf, testSet } from './test/support/test-set.ts'
@@ -12,10 +14,10 @@ import { tagsFilterOf, testSet } from './test/support/test-set.ts'
 /** Tests import sources, also of the SDK, whose package.json leads to its build otherwise. */
 const conditions = ['@quorumscan/source', 'node', 'import', 'default']
 
-/** More files at once than the two cores of CI's machine: most wait for Redis servers or other processes. */
-const WORKERS = 3
+/** More files at once than cores, since most wait for Redis servers or other processes; at most as on the two cores of CI. */
+const WORKERS = Math.min(availableParallelism() + 1, 3)
 /** With more clusters on two cores, all processes poll and wait for each other most of the time. */
-const CLUSTERS = 2
+const CLUSTERS = Math.min(availableParallelism(), 2)
 
 const SETUP = ['time-limits', 'matchers', 'requirements']
 
@@ -24,7 +26,9 @@ const project = (name: string, include: string[], limits = LIMITS) => ({
   ssr: { resolve: { conditions } },
   resolve: { conditions },
   test: {
-    ...{ name, include, setupFiles: SETUP.map((name) => `test/support/${name}.ts`) },
+    name,
+    include,
+    setupFiles: SETUP.map((name) => `test/support/${name}.ts`),
     ...vitestLimits(limits),
   },
 })
@@ -45,6 +49,7 @@ const shared = (...options: Parameters<typeof project>) => {
 }
 
 export default defineConfig({
+  plugins: mutantPlugins(),
   test: {
     maxWorkers: WORKERS,
     runner: './test/support/runner.ts',
@@ -65,7 +70,7 @@ export default defineConfig({
       // They start Redis or other processes.
       shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
       shared('sdk', ['sdk/src/**/*.test.ts']),
-      shared('tidy', ['test/{tidy,bench,shots,sizes}/**/*.test.ts']),
+      shared('tidy', ['test/{tidy,bench,mutants,shots,sizes}/**/*.test.ts']),
       shared('parity', ['test/{parity,upstream}/**/*.test.ts']),
       shared('vectors', ['test/vectors/**/*.test.ts']),
       // Packs and installs the built SDK, and runs seven compilers.
@@ -75,6 +80,8 @@ export default defineConfig({
       ofProcesses('conformance', ['test/conformance/**/*.test.ts']),
       // Real processes, built: `npm test` builds before it runs these.
       ofProcesses('e2e', ['test/e2e/**/*.test.ts']),
+      // What others wrote, against our code and our processes.
+      ofProcesses('suites', ['test/suites/**/*.test.ts']),
       // Those that judge times are long parts, which run alone.
       ofProcesses('attacks', ['test/attacks/**/*.test.ts']),
     ],

@@ -20,6 +20,7 @@ const NEEDS = {
   consumer: ['sdk', 'build', 'redis'],
   conformance: ['build', 'redis'],
   attacks: ['build', 'redis'],
+  suites: ['build', 'redis', 'chromium'],
   e2e: ['build', 'redis', 'chromium'],
   browser: ['build', 'redis', 'chromium'],
 }

@@ -10,6 +10,7 @@
 //   npm run test:long               long tests, in parts (test/long/main.ts)
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { KINDS, readArguments } from './programs.mjs'
@@ -31,8 +32,15 @@ const CHECKS = [
   {
     name: 'spelling',
     command: [
-      ...['cspell', 'lint', '--no-progress', '--no-summary', '--cache'],
-      ...['--cache-strategy', 'content', '--cache-location', 'node_modules/.cache/cspell'],
+      'cspell',
+      'lint',
+      '--no-progress',
+      '--no-summary',
+      '--cache',
+      '--cache-strategy',
+      'content',
+      '--cache-location',
+      'node_modules/.cache/cspell',
     ],
     isRest: true,
   },
@@ -41,9 +49,9 @@ const CHECKS = [
 
 /**
  * Kinds that run at the same time, in a process of vitest each. Tests of processes wait most of the time, while the others
- * compute.
+ * compute. On one core they run in turn: together they would make each test slower than its limit.
  */
-const OF_PROCESSES = ['consumer', 'conformance', 'browser', 'e2e', 'attacks']
+const OF_PROCESSES = ['consumer', 'conformance', 'browser', 'e2e', 'attacks', 'suites']
 const LANES = [
   KINDS.filter((kind) => kind !== 'check' && !OF_PROCESSES.includes(kind)),
   OF_PROCESSES,
@@ -62,12 +70,12 @@ export async function main(args) {
     : LANES.map((lane) => lane.filter((kind) => kinds.length === 0 || projects.includes(kind)))
   const startedMs = performance.now()
   const progress = createProgress()
-  const running = lanes
-    .filter((lane) => isNamed || lane.length > 0)
-    .map((lane) => runTests(lane, [...files, ...options], { set, progress, isShown: isNamed }))
-  const failedChecks = []
-  for (const check of checks) if (!(await runCheck(check))) failedChecks.push(check.name)
-  const summaries = await Promise.all(running)
+  const runLane = (lane) =>
+    runTests(lane, [...files, ...options], { set, progress, isShown: isNamed })
+  const [failedChecks, ...summaries] = await allOf([
+    () => runChecks(checks),
+    ...lanes.filter((lane) => isNamed || lane.length > 0).map((lane) => () => runLane(lane)),
+  ])
   progress.end()
   const summary = merged(summaries)
   const failures = [...summary.failures, ...failedChecks]
@@ -76,10 +84,25 @@ export async function main(args) {
   return failures.length === 0 ? 0 : 1
 }
 
+/** The results of tasks that run at once, or in turn on one core. */
+async function allOf(tasks) {
+  if (availableParallelism() > 1) return Promise.all(tasks.map((task) => task()))
+  const results = []
+  for (const task of tasks) results.push(await task())
+  return results
+}
+
 /** The checks of a set of tests; all of them if `check` is named. */
 function checksOf(set, kinds) {
   if (kinds.includes('check') || (kinds.length === 0 && set === 'all')) return CHECKS
   return CHECKS.filter(({ isRest = false }) => kinds.length === 0 && isRest === (set === 'rest'))
+}
+
+/** Returns the names of those that failed. */
+async function runChecks(checks) {
+  const failed = []
+  for (const check of checks) if (!(await runCheck(check))) failed.push(check.name)
+  return failed
 }
 
 /** Returns whether it passed. */
@@ -100,9 +123,12 @@ async function runCheck({ name, command: [tool, ...args] }) {
 async function runTests(projects, words, { set, progress, isShown }) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const args = [
-    ...[vitest, 'run', ...projects.map((project) => `--project=${project}`)],
+    vitest,
+    'run',
+    ...projects.map((project) => `--project=${project}`),
     // Without the titles of tests that pass, unless files are named.
-    ...[`--reporter=${isShown ? 'default' : 'minimal'}`, '--reporter=./test/support/report.ts'],
+    `--reporter=${isShown ? 'default' : 'minimal'}`,
+    '--reporter=./test/support/report.ts',
     ...words,
   ]
   const env = { TEST_SET: set }

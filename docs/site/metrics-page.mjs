@@ -39,6 +39,7 @@ const PROCESSES = [
   ['packages/follower/', 'node, validator'],
   ['packages/jobs/', 'node, validator'],
   ['packages/operator/', 'run'],
+  ['packages/wallet/', 'validator'],
   ['packages/runtime/', 'all'],
   ['packages/server/', 'all'],
 ]

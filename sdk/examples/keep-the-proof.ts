@@ -7,8 +7,8 @@ const { SEED = 'http://127.0.0.1:4611', GENESIS_HASH = '' } = process.env
 const scan = createScan({ seeds: [SEED], genesis: GENESIS_HASH })
 const outcome = await scan.names.lookup('alice', { threshold: 'strong', maxAgeMs: 30_000 })
 await scan.close()
-if (outcome.kind !== 'verified') throw new Error(`No answer to act on: ${outcome.kind}`)
-console.log(`${outcome.entry.party}, signed by ${outcome.agreed.join(', ')}`)
+if (outcome.kind !== 'proven') throw new Error(`No answer to act on: ${outcome.kind}`)
+console.log(`${outcome.value?.party}, signed by ${outcome.agreed.join(', ')}`)
 
 // The genesis document may come from any source, because its hash is pinned.
 const genesis = await (await fetch(`${SEED}/v0/genesis`)).json()

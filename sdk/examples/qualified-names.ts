@@ -12,7 +12,7 @@ const resolver = createResolver({
 })
 const result = await resolver.resolve(TYPED)
 if (result.party === null) throw new Error(`No party to send to: ${result.kind}`)
-console.log(`${result.party}, by ${result.basis}, from ${result.fqpn}`)
+console.log(`${result.party}, by ${result.basis}, from ${result.value.fqpn}`)
 
 const names = await resolver.reverse(result.party)
 console.log(displayParty(names, result.party).text) // A name, else the hint, else the shortened party.

@@ -4,7 +4,7 @@ import { createValidator, isQuorumscanError } from '@quorumscan/sdk'
 const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', REGISTER = 'erin' } = process.env
 
 const validator = createValidator({ url: VALIDATOR, token: TOKEN })
-await validator.wallet.register()
+await validator.wallet.party() // Gives the user a party. Registrations and payments do it as well.
 await validator.wallet.tap({ usd: '10.0' }) // A development network creates coin on request.
 try {
   const { party, entry } = await validator.names.register(

@@ -9,7 +9,6 @@ const scan = createSpliceScan(nodes)
 console.log(await scan.names.resolve(name)) // a party, or null if enough scans answer that the name is free
 
 const outcome = await scan.names.lookup(name, { threshold: '2f+1' })
-if (outcome.kind === 'agreed')
-  console.log(`${outcome.value.party}, agreed by ${outcome.agreed.join(', ')}`)
-else if (outcome.kind !== 'agreed-absent') throw new Error(`No answer to act on: ${outcome.kind}`)
+if (outcome.kind === 'failed') throw outcome.error
+console.log(`${outcome.value?.party}, agreed by ${outcome.agreed.join(', ')}`)
 await scan.close()

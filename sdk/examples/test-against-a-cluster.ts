@@ -5,7 +5,7 @@ import { startCluster } from '@quorumscan/sdk/testing'
 const cluster = await startCluster({ nodes: 4 })
 try {
   const alice = cluster.validator('alice')
-  await alice.wallet.register()
+  await alice.wallet.party()
   await alice.wallet.tap({ usd: '10.0' })
   const { party } = await alice.names.register({ name: 'alice' })
 

@@ -7,8 +7,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** File → its document. The largest checks are in a file of their own. */
-export const FILES = { 'checks.ts': 'validator', 'ledger-checks.ts': 'ledger' }
+/** File → its document. Each file is loaded with the part of the SDK that imports it. */
+export const FILES = {
+  'checks.ts': 'validator',
+  'balance-check.ts': 'validator',
+  'ledger-checks.ts': 'ledger',
+}
 
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g
 
@@ -20,6 +24,16 @@ function usedSchemas(file, schemas) {
     .filter((source) => source.includes(`generated/${file}'`))
   const isUsed = (title) => sources.some((source) => new RegExp(`\\bis${title}\\b`).test(source))
   return Object.keys(schemas).filter(isUsed)
+}
+
+/** What checks call, by name. */
+const HELPERS = {
+  isObject:
+    "const isObject = (v: unknown): v is Members =>\n  typeof v === 'object' && v !== null && !Array.isArray(v)",
+  isList:
+    'const isList = (v: unknown, is: (v: unknown) => boolean): boolean =>\n  Array.isArray(v) && v.every(is)',
+  isText:
+    "const isText = (v: unknown, pattern: RegExp): boolean => typeof v === 'string' && pattern.test(v)",
 }
 
 /** The text of a file, from its document. */
@@ -36,17 +50,15 @@ export function checksSource(file, document) {
     const is = `function is${title}(v: unknown): v is ${type} {\n  return ${check(schemas[title], 'v')}\n}`
     return wanted.includes(title) ? `export ${is}` : is
   })
-  return `${[
-    parts.join('\n'),
-    'type Members = Readonly<Record<string, unknown>>',
-    "const isObject = (v: unknown): v is Members =>\n  typeof v === 'object' && v !== null && !Array.isArray(v)",
-    'const isList = (v: unknown, is: (v: unknown) => boolean): boolean =>\n  Array.isArray(v) && v.every(is)',
-    "const isText = (v: unknown, pattern: RegExp): boolean => typeof v === 'string' && pattern.test(v)",
-    ...bodies,
-  ].join('\n\n')}\n`
+  const helpers = Object.entries(HELPERS)
+    .filter(([helper]) => bodies.some((body) => body.includes(`${helper}(`)))
+    .map(([, source]) => source)
+  const members = 'type Members = Readonly<Record<string, unknown>>'
+  return `${[parts.join('\n'), members, ...helpers, ...bodies].join('\n\n')}\n`
 }
 
-function reachable(schemas, wanted) {
+/** The schemas, and those that they refer to, sorted. */
+export function reachable(schemas, wanted) {
   const seen = new Set()
   const visit = (title) => {
     if (seen.has(title)) return

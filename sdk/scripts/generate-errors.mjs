@@ -13,6 +13,19 @@ export function errorCodesSource(catalogue, ledgerCatalogue) {
   return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** Error codes of the servers, with those of the ledger interface. */\nexport const serverErrorCodes = [\n${codes.join('\n')}\n] as const\n\n/** An error code of a server. */\nexport type ServerErrorCode = (typeof serverErrorCodes)[number]\n`
 }
 
+/** The text of src/generated/error-facts.ts, which only the fakes load. `ledger` is `{catalogue, specOf}`. */
+export function errorFactsSource(catalogue, ledger) {
+  const ofLedger = Object.keys(ledger.catalogue).map((code) => {
+    const { httpStatus, retryInfo } = ledger.specOf(code)
+    return [code, { httpStatus, definite: true, retryable: retryInfo !== null }]
+  })
+  const all = { ...Object.fromEntries(ofLedger), ...catalogue }
+  const rows = Object.entries(all).map(([code, { httpStatus: status, definite, retryable }]) => {
+    return `  ${code}: { status: ${status}, definite: ${definite}, retryable: ${retryable} },`
+  })
+  return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** What the errors of the servers have, by code. */\nexport const serverErrorFacts = {\n${rows.join('\n')}\n} as const\n\n/** A code that a fake validator answers. */\nexport type FakeErrorCode = keyof typeof serverErrorFacts\n`
+}
+
 /** The text of ERRORS.md. `ledger` is `{catalogue, specOf}`. */
 export function errorsPage(catalogue, clientCodes, ledger) {
   const word = (is) => (is === null ? 'see error' : is ? 'yes' : 'no')
@@ -74,5 +87,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const source = errorCodesSource(catalogue, ledgerCatalogue)
   writeFileSync(join(here, '../src/generated/error-codes.ts'), source)
   const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
+  const facts = errorFactsSource(catalogue, ledger)
+  writeFileSync(join(here, '../src/generated/error-facts.ts'), facts)
   writeFileSync(join(here, '../ERRORS.md'), errorsPage(catalogue, clientErrorCodes, ledger))
 }

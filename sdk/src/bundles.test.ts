@@ -60,6 +60,11 @@ describe('what a page loads', () => {
       'sdk/src/http/http.ts',
     ],
     [
+      `export { createValidator } from './index.ts'`,
+      'sdk/src/validator.ts',
+      'sdk/src/wallet/wallet.ts',
+    ],
+    [
       `export { createSpliceScan } from './splice/index.ts'`,
       'sdk/src/splice/splice-names.ts',
       'sdk/src/names/metadata.ts',

@@ -17,16 +17,18 @@ function codes<Code extends string>(
 }
 
 export const clientErrorCodes = {
-  // A request that writes may have had an effect. A retry may succeed.
+  // A request that writes, or an earlier one with its id, may have had an effect. A retry may succeed.
   ...codes(null, true, {
     TIMEOUT: 'No answer within `timeoutMs`. A request that writes may have taken effect.',
     NETWORK_ERROR:
       'The request got no answer, or no scan node can be reached: connection refused, reset, or blocked by the platform; `cause` has the reason.',
+    OFFLINE:
+      'This device reports that it has no network: nothing was read since, and nothing is sent until you try again. `cause` has the last failure, such as a part of the SDK that could not be loaded.',
   }),
   // A request that writes may have had an effect. A retry cannot succeed.
   ...codes(null, false, {
     INVALID_RESPONSE:
-      'The server does not speak this protocol, or only another version of it: a seed is not a scan node, or a url is not a validator. Check the address.',
+      'The server does not speak this protocol, or only another version of it: a seed is not a scan node, or a url is not a validator. Check the address. Of an entry that enough members signed: its owner is not a party, so do not use it.',
   }),
   // It depends on the code.
   ...codes(null, null, {
@@ -55,8 +57,6 @@ export const clientErrorCodes = {
   ...codes(true, true, {
     NAME_EXPIRED:
       'The entry of the name has expired, by the clock of this device or by proven time: the name has no owner now, or another one. `details.entry` is the expired entry. Try again, and check the clock of the device.',
-    OFFLINE:
-      'This device reports that it has no network, and nothing was read since. `cause` has the last failure.',
     NAME_MISMATCH:
       'The name that is watched belongs to another party than `expectParty`: `details.entry`. Do not pay to it.',
     NAME_AMBIGUOUS:

@@ -1,6 +1,6 @@
 /** The only class of errors that the SDK throws, except the reason of an aborted signal. */
-import { type ClientErrorCode, clientErrorCodes } from './client-error-codes.ts'
-import { type ServerErrorCode, serverErrorCodes } from './generated/error-codes.ts'
+import type { ClientErrorCode } from './client-error-codes.ts'
+import type { ServerErrorCode } from './generated/error-codes.ts'
 
 /**
  * All error codes, which are permanent. ERRORS.md explains each one. A code that only a newer server knows becomes
@@ -66,7 +66,10 @@ export class QuorumscanError extends Error {
 /** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
 export function isQuorumscanError(error: unknown): error is QuorumscanError {
   // Not by its class: an error of another realm, such as a test environment, has another `Error`.
-  const { name, definite } = Object(error)
+  const { name, definite } = (error ?? {}) as {
+    readonly name?: unknown
+    readonly definite?: unknown
+  }
   return name === 'QuorumscanError' && typeof definite === 'boolean'
 }
 
@@ -92,10 +95,4 @@ export function cryptoUnavailable(cause?: unknown): QuorumscanError {
   const message =
     'This platform has no WebCrypto with Ed25519 (browsers need https or localhost): pass `crypto`.'
   return failure('CRYPTO_UNAVAILABLE', message, { cause })
-}
-
-/** Whether the text is an error code that this version of the SDK knows. */
-export function isErrorCode(code: unknown): code is ErrorCode {
-  const known: readonly unknown[] = [...serverErrorCodes, ...Object.keys(clientErrorCodes)]
-  return known.includes(code)
 }

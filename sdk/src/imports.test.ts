@@ -22,9 +22,16 @@ afterEach(() => vi.unstubAllGlobals())
 
 it.each([
   ['.', () => import('./index.ts')],
-  ['what the first lookup loads', () => import('./scan-parts.ts')],
-  ['what other lookups load', () => import('./scan-extras.ts')],
+  ['what the first lookup loads', () => import('./names/lookups.ts')],
+  ['what other lookups load', () => import('./names/other-lookups.ts')],
+  ['what lookups of many names load', () => import('./names/many-lookups.ts')],
+  ['what lists load', () => import('./scan-lists.ts')],
+  ['what failures load', () => import('./scan-extras.ts')],
+  ['what a write floor loads', () => import('./names/write-floor.ts')],
+  ['what a refusal loads', () => import('./http/http-failures.ts')],
   ['what a validator loads', () => import('./validator-parts.ts')],
+  ['what payments load', () => import('./validator-payments.ts')],
+  ['what the ledger loads', () => import('./validator-ledger.ts')],
   ['/react', () => import('./react.ts')],
   ['/naming', () => import('./naming/index.ts')],
   ['what a resolver over HTTP loads', () => import('./naming/http-reads.ts')],

@@ -7,21 +7,39 @@ export type {
 export type { CryptoPort, Genesis, Threshold, TrustList, TrustRule } from '@quorumscan/verifier'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
-export { type ErrorCode, isErrorCode, type PaymentState, QuorumscanError } from './errors.ts'
+export { type ErrorCode, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
+export type { Checkpoint } from './http/follow.ts'
 export type { TokenSource } from './http/http.ts'
-export type { Checkpoint, WebSocketConstructor, WebSocketLike } from './http/stream.ts'
+export type { WebSocketConstructor, WebSocketLike } from './http/stream.ts'
 export type { Traceparent } from './http/traced-fetch.ts'
-export { type ErrorDetails, isQuorumscanError, type KnownError } from './known-errors.ts'
+export {
+  type ErrorDetails,
+  isErrorCode,
+  isQuorumscanError,
+  type KnownError,
+} from './known-errors.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
+export type * from './names/lookup-outcome.ts'
 export type * from './names/lookup-types.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export type { Names } from './names/names-type.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
+export {
+  type NameQuery,
+  type NameQueryOptions,
+  nameQuery,
+  reverseQuery,
+  searchQuery,
+} from './names/queries.ts'
 export type { Shown } from './names/shown.ts'
+export type { Reading } from './names/watch-state.ts'
 export type { Writer } from './names/writer.ts'
-export type { Clock, Random } from './platform/clock.ts'
+export type { Clock } from './platform/clock.ts'
+export { parseParty } from './platform/parse-party.ts'
+export { isParty, type Party } from './platform/party.ts'
+export type { Random } from './platform/random.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,

@@ -1,11 +1,23 @@
-/** Errors for callers: the code decides on the type of the details. */
+/** Errors for callers: the code decides on the type of the details. The lists of codes are loaded with nothing else. */
+
+import type { Insufficient, Lagging } from '@quorumscan/reader'
+import { clientErrorCodes } from './client-error-codes.ts'
 import { type ErrorCode, isQuorumscanError as isError, type QuorumscanError } from './errors.ts'
-import type { LookupOutcome, NameChange, NameEntry } from './names/lookup-types.ts'
-import type { SpliceOutcome } from './splice/splice-outcome.ts'
+import { serverErrorCodes } from './generated/error-codes.ts'
+import type { Disputed, NameChange, NameEntry } from './names/lookup-types.ts'
+import type { SpliceInsufficient, SpliceUndecided } from './splice/splice-answers.ts'
 
 type AnyDetails = Readonly<Record<string, unknown>>
 type RuleDetails = { readonly rule: string }
-type OutcomeDetails = { readonly outcome: LookupOutcome | SpliceOutcome<unknown> }
+/** The answers of the nodes. */
+type OutcomeDetails = {
+  readonly outcome:
+    | Disputed
+    | Insufficient
+    | Lagging
+    | SpliceUndecided<unknown>
+    | SpliceInsufficient
+}
 
 /** The details of codes that have the same ones in each error. null: an intermediate server sent none. */
 export type ErrorDetails = {
@@ -44,4 +56,10 @@ export type KnownError = {
  */
 export function isQuorumscanError(error: unknown): error is KnownError {
   return isError(error)
+}
+
+/** Whether the text is an error code that this version of the SDK knows. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  const known: readonly unknown[] = [...serverErrorCodes, ...Object.keys(clientErrorCodes)]
+  return known.includes(code)
 }

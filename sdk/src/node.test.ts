@@ -22,8 +22,10 @@ import { seenNamesFull } from './names/name-changes.ts'
 import { createSeenNames } from './names/seen-names.ts'
 import { createFileStore } from './node.ts'
 import { systemClock } from './platform/clock.ts'
-import { announceAccepted } from './platform/page.ts'
-import { createSharedStore, sharedValue } from './platform/shared-store.ts'
+import { announceAccepted } from './platform/page-events.ts'
+import { parseParty } from './platform/parse-party.ts'
+import { createSharedStore } from './platform/shared-store.ts'
+import { sharedValue } from './platform/shared-values.ts'
 import type { Store } from './platform/store.ts'
 
 /** A file that the SDK of November 2026 wrote. */
@@ -280,7 +282,11 @@ describe('a store in a file', () => {
     const seen = createSeenNames(shared, async () => `${RECORDED_KEY}:names`, {
       extras: async () => ({ seenNamesFull, announceAccepted }),
     })
-    const read = { name: 'alice.unverified.ns', party: 'mallory::1220', atMicros: 9 }
+    const read = {
+      name: 'alice.unverified.ns',
+      party: parseParty(`mallory::1220${'a'.repeat(64)}`),
+      atMicros: 9,
+    }
     expect(await seen.compare([read], true)).toMatchObject([
       { name: 'alice.unverified.ns', party: expect.stringMatching(/^alice::1220/) },
     ])

@@ -1,4 +1,5 @@
 /** Parts that need Node: a store in a file. */
+
 import { randomUUID } from 'node:crypto'
 import {
   access,
@@ -15,8 +16,9 @@ import {
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { membersOf } from '@quorumscan/verifier'
 import { invalidArgument } from './errors.ts'
-import { parseJson } from './http/http-failures.ts'
+import { parseJson } from './platform/parse-json.ts'
 import type { Store } from './platform/store.ts'
 
 /** The mode of a new file: its values are private. */
@@ -104,7 +106,7 @@ export function createFileStore(path: string): Store {
 function parse(text: string, path: string): [string, string][] {
   if (text.trim() === '') return []
   const document = parseJson(text)
-  const entries = Object.entries(Object(document))
+  const entries = Object.entries(membersOf(document))
   const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
   if (!isObject || !entries.every(([, value]) => typeof value === 'string'))
     throw invalidArgument(`${path} is not a store of the SDK.`)

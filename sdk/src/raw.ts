@@ -5,13 +5,16 @@
  * failure, when the signal aborts, or with INVALID_RESPONSE if the answer is larger than any answer of its route.
  * With `parseAs: 'stream'` the caller bounds what it reads.
  */
+
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
+import { membersOf } from '@quorumscan/verifier'
 import createFetchClient, { type Client } from 'openapi-fetch'
 import type { paths as LedgerPaths, components as LedgerSchemas } from './generated/ledger.ts'
 import type { components, paths as ScanPaths } from './generated/scan.ts'
 import type { paths as ValidatorPaths } from './generated/validator.ts'
 import { answerBytesMax } from './http/answer-limits.ts'
-import { type HttpRequest, parseJson, tooLarge } from './http/http-failures.ts'
+import { type HttpRequest, tooLarge } from './http/http-request.ts'
+import { parseJson } from './platform/parse-json.ts'
 
 export type { components as LedgerComponents, paths as LedgerPaths } from './generated/ledger.ts'
 export type { components as ScanComponents, paths as ScanPaths } from './generated/scan.ts'
@@ -133,6 +136,6 @@ function ledgerErrorOf(body: string, { status, headers }: Response): LedgerError
 }
 
 function hasMembers(text: string, ...names: readonly string[]): boolean {
-  const body = Object(parseJson(text))
+  const body = membersOf(parseJson(text))
   return names.every((name) => name in body)
 }

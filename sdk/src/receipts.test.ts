@@ -60,7 +60,8 @@ describe('a receipt', () => {
 it('of another name is refused with that name', async () => {
   const receipt = { request: requestOfLookup({ name: ALICE }), document }
   await expect(verify({ name: 'bob' }, receipt)).rejects.toMatchObject({
-    ...{ code: 'INVALID_RECEIPT', details: { reason: 'NOT_PROVEN' } },
+    code: 'INVALID_RECEIPT',
+    details: { reason: 'NOT_PROVEN' },
     message: `The receipt does not prove the entry: it is of ${ALICE}.`,
   })
 })
@@ -125,7 +126,10 @@ it.each<[string, Partial<VerifyReceiptOptions>, RegExp]>([
   ['there is no document', { documents: [] }, /No genesis document/],
 ])('WRONG_GENESIS if %s', async (_, options, why) => {
   await expect(verify(options)).rejects.toMatchObject({
-    ...{ name: 'QuorumscanError', code: 'WRONG_GENESIS', definite: true, retryable: false },
+    name: 'QuorumscanError',
+    code: 'WRONG_GENESIS',
+    definite: true,
+    retryable: false,
     message: expect.stringMatching(why),
   })
 })
@@ -144,7 +148,10 @@ it.each<[string, Partial<VerifyReceiptOptions>, unknown, string]>([
 ])('INVALID_RECEIPT if %s', async (_, options, given, reason) => {
   const pinned = given === '{}' ? { genesis, documents: [] } : {}
   await expect(verify({ ...pinned, ...options }, given)).rejects.toMatchObject({
-    ...{ name: 'QuorumscanError', code: 'INVALID_RECEIPT', definite: true, retryable: false },
+    name: 'QuorumscanError',
+    code: 'INVALID_RECEIPT',
+    definite: true,
+    retryable: false,
     details: { reason },
   })
 })

@@ -5,6 +5,9 @@ import {
   formatInstant,
   type Genesis,
   type Lookup,
+  memberOf,
+  memberSetOf,
+  membersOf,
   type Threshold,
   type TrustList,
   type TrustRule,
@@ -22,6 +25,7 @@ import { assertGenesisPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
+import { loadPart } from './platform/load-part.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 import { shownValue } from './platform/shown-value.ts'
 
@@ -72,6 +76,8 @@ export type VerifyReceiptOptions = {
   readonly crypto?: CryptoPort
 }
 
+const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
+
 /**
  * Verifies a receipt of a lookup, which is a certified document.
  *
@@ -84,9 +90,13 @@ export async function verifyReceipt(
   receipt: unknown,
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
-  const lookup = lookupOf(Object(options))
-  const { threshold = 'weak', trust: trusted, crypto = platformCrypto() } = options
-  const document = typeof receipt === 'string' ? receipt : Object(receipt).document
+  const lookup = lookupOf(membersOf(options) as VerifyReceiptOptions)
+  const {
+    threshold = 'weak',
+    trust: trusted,
+    crypto = await platformCrypto(loadNodePort),
+  } = options
+  const document = typeof receipt === 'string' ? receipt : memberOf(receipt, 'document')
   if (typeof document !== 'string') throw invalidReceipt('MALFORMED', 'it has no document')
   const genesisByHash = await pinnedDocuments(options, crypto)
   const genesisHash = /"genesis_hash":"([0-9a-f]{64})"/.exec(document)?.[1]
@@ -99,9 +109,9 @@ export async function verifyReceipt(
         : `The receipt is of the network ${genesisHash}, which is not pinned, or has no document.`,
     )
   const trust = trusted
-    ? (await import('./platform/trust.ts')).checkTrust(trusted, genesis.nodes)
+    ? (await import('./platform/trust.ts')).checkTrust(trusted, memberSetOf(genesis).members)
     : null
-  if (thresholdVotes(threshold, genesis.nodes.length, trust) === undefined)
+  if (thresholdVotes(threshold, memberSetOf(genesis).n, trust) === undefined)
     throw invalidArgument(
       `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,
     )
@@ -155,8 +165,8 @@ function lookupOf({ name, party }: VerifyReceiptOptions): Lookup {
 
 /** The name or party in the request of a receipt; null: none. */
 function subjectOf(receipt: unknown): string | null {
-  const { parameters } = Object(Object(receipt).request)
-  const { name, party } = Object(parameters)
+  const { parameters } = membersOf(memberOf(receipt, 'request'))
+  const { name, party } = membersOf(parameters)
   const of = name ?? party
   return typeof of === 'string' ? of : null
 }

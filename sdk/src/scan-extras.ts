@@ -1,15 +1,14 @@
 /**
- * Code that resolving a name does not need: the other lookups, activities, and error messages. `createScan` loads it
- * on demand.
+ * Code that a lookup with an answer does not need: repeats, error messages, and changes of owner; and what belongs to
+ * options that few clients have. Clients load it on demand.
  */
+export { parseGenesis } from '@quorumscan/verifier'
 export { checkGenesis } from './checked-genesis.ts'
 export { tracedFetch } from './http/traced-fetch.ts'
-export { readEntriesPage, retryLookups } from './names/asking.ts'
+export { retryLookups } from './names/asking.ts'
 export { nameChanges, requireAccepted, seenNamesFull } from './names/name-changes.ts'
-export { createOtherLookups } from './names/other-lookups.ts'
-export { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
-export { parseName } from './names/parse-name.ts'
-export { createWriterOffset } from './names/writer.ts'
-export { createOtherReads } from './other-reads.ts'
-export { announceAccepted } from './platform/page.ts'
+export { nameExpired, nameMismatch, outcomeError, ownError } from './names/outcome-error.ts'
+export { parseName, refusalOfName } from './names/parse-name.ts'
+export { createNodePort } from './platform/node-port.ts'
+export { announceAccepted } from './platform/page-events.ts'
 export { checkTrust } from './platform/trust.ts'

@@ -5,16 +5,18 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertGenesisPin } from './genesis-pin.ts'
-import { READS_CHECKS, type ReadsOptions } from './names/bounded.ts'
+import type { Lookups } from './names/lookups.ts'
 import { LOOKUPS } from './names/methods.ts'
 import type { Names } from './names/names-type.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
+import { READS_CHECKS, type ReadsOptions } from './names/reads-options.ts'
 import type { Writer } from './names/writer.ts'
+import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
+import { loadStore } from './platform/load-store.ts'
 import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
 import { assertUrl } from './platform/urls.ts'
-import type { ScanParts } from './scan-parts.ts'
 
 /**
  * A network as a plain object, to be passed to `createScan({ ...network })`. A store keeps the values of each network
@@ -98,20 +100,27 @@ export function createScan(options: ScanOptions): Scan {
   const closing = new AbortController()
   const { signal } = closing
 
-  let made: ScanParts | undefined
-  const parts = async (): Promise<ScanParts> => {
+  const { clock = systemClock } = options
+  let made: Lookups | undefined
+  const lookups = async (): Promise<Lookups> => {
     if (made !== undefined) return made
-    const { createScanParts } = await loadPart(() => import('./scan-parts.ts'))
-    made ??= createScanParts(options, signal)
+    const loading = loadPart(() => import('./names/lookups.ts'))
+    const [{ createScanLookups }, store] = await Promise.all([loading, loadStore(options, clock)])
+    made ??= createScanLookups(options, { clock, store, signal })
     return made
+  }
+  const others = async () => {
+    const { reads } = await lookups()
+    const { createOtherReads } = await reads.later.lists()
+    return createOtherReads(reads)
   }
   const close = async (): Promise<void> => {
     closing.abort(failure('CLOSED', 'The client is closed.'))
     await made?.reads.close()
   }
   return {
-    names: lazily(async () => (await parts()).names, LOOKUPS),
-    ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(async () => (await parts()).others(), OTHERS),
+    names: lazily(async () => (await lookups()).names, LOOKUPS),
+    ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(others, OTHERS),
     status() {
       const status = made?.reads.reader()?.status()
       if (made === undefined || status === undefined) return null

@@ -13,8 +13,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { failure, type QuorumscanError, transient } from './errors.ts'
-import { systemClock } from './platform/clock.ts'
-import { inTime } from './platform/deadline.ts'
+import { inTime, systemClock } from './platform/clock.ts'
 import { assertOptions, isArray, isObject, isWhole } from './platform/options.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator } from './validator.ts'
@@ -78,8 +77,8 @@ export type TestCluster = AsyncDisposable & {
   /** A verified reader of this cluster; close it. */
   scan(options?: Partial<ScanOptions>): Scan
   /**
-   * A client of the validator as this user, who has no party before `wallet.register()`. Its calls may take 30 s unless
-   * `timeoutMs` is given, since the cluster shares the machine with the test.
+   * A client of the validator as this user, who gets a party with `wallet.party()`, or with its first payment. Its calls may
+   * take 30 s unless `timeoutMs` is given, since the cluster shares the machine with the test.
    */
   validator(user: string, options?: Partial<ValidatorOptions>): Validator
   /** A bearer token of the user; without a user, of the administrator. */

@@ -2,9 +2,10 @@
 import type { Genesis } from '@quorumscan/verifier'
 import type { TokenSource } from './http/http.ts'
 import type { WebSocketConstructor } from './http/stream.ts'
-import type { ReadsOptions } from './names/bounded.ts'
 import type { Names } from './names/names-type.ts'
-import type { Random } from './platform/clock.ts'
+import type { ReadsOptions } from './names/reads-options.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Random } from './platform/random.ts'
 import type { OwnEntry } from './wallet/own-names.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 import type { Renewal, RenewOptions } from './wallet/renewal.ts'
@@ -33,6 +34,12 @@ export type ValidatorOptions = ReadsOptions & {
   readonly WebSocket?: WebSocketConstructor | null
   /** For jitter. */
   readonly random?: Random
+}
+
+/** Of `createValidator`. `url` and `ledgerUrl` are checked, and have no slash at their ends. */
+export type CheckedOptions = ValidatorOptions & {
+  readonly ledgerUrl: string
+  readonly clock: Clock
 }
 
 /** Lookups, and names of the token's user. */

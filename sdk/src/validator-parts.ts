@@ -1,83 +1,79 @@
-/** What a client of a validator does once it is used: `createValidator` loads it with the first call. */
-import { createActivities, createActivityHints } from './activities/activities.ts'
-import { createHttp } from './http/http.ts'
-import { tracedFetch } from './http/traced-fetch.ts'
-import { createCommands } from './ledger/commands.ts'
-import { createUpdates } from './ledger/updates.ts'
+/**
+ * What a client of a validator does once it is used: `createValidator` loads it with the first call that asks the validator,
+ * and each of its parts with the first call that needs it.
+ */
+import type { Activities } from './activities/activities.ts'
+import { createHttp, type Http, loadFailures } from './http/http.ts'
 import type { Lookups } from './names/lookups.ts'
-import { openProxyReader } from './names/proxy-reader.ts'
-import { type Clock, platformRandom } from './platform/clock.ts'
-import { TIMEOUT_MS } from './platform/deadline.ts'
-import { platformCrypto } from './platform/platform-crypto.ts'
-import type { SharedStore } from './platform/shared-store.ts'
-import type { OwnNames, ValidatorOptions } from './validator-options.ts'
-import { listNames } from './wallet/own-names.ts'
-import type { PaymentResult } from './wallet/payment-result.ts'
-import { createPaymentStore } from './wallet/payment-store.ts'
-import { createPayments } from './wallet/payments.ts'
-import type { RegistrationParts } from './wallet/registration.ts'
-import { cancel, setAutoRenew } from './wallet/renewal.ts'
-import { type AtOffset, createWallet } from './wallet/wallet.ts'
+import type { Stored } from './names/write-floor.ts'
+import { READ_TIMEOUT_MS } from './platform/deadline.ts'
+import { loadPart, once } from './platform/load-part.ts'
+import { platformRandom } from './platform/random.ts'
+import type { createLedgerParts } from './validator-ledger.ts'
+import type { CheckedOptions } from './validator-options.ts'
+import type { createOwnPayments } from './validator-payments.ts'
+import { readBalance } from './wallet/balance.ts'
+import type { Wallet } from './wallet/wallet.ts'
 
-export type ValidatorParts = ReturnType<typeof createValidatorParts>
+export type ValidatorParts = Pick<Wallet, 'balance'> & {
+  activities(): Promise<Activities>
+  readonly http: Http
+  wallet(): Promise<Wallet>
+  payments(): Promise<ReturnType<typeof createOwnPayments>>
+  ledger(): Promise<ReturnType<typeof createLedgerParts>>
+}
 
-/** @param options.url - Checked, and without trailing slash, as `ledgerUrl`. */
+/** @param lookups - Of the same client, loaded when a part needs them. */
 export function createValidatorParts(
-  options: ValidatorOptions & { readonly ledgerUrl: string; readonly clock: Clock },
-  { reads, names: lookups }: Lookups,
-) {
-  const { url, ledgerUrl, clock, genesis, timeoutMs = TIMEOUT_MS } = options
-  const { random = platformRandom, token = null } = options
-  // Browsers refuse a `fetch` that is called as a method of another object.
-  const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const fetch = tracedFetch(plain, options.traceparent)
-  const onOffset = reads.writeFloor.record
-  const http = createHttp({ url, ledgerUrl, token, fetch, clock, random, timeoutMs, onOffset })
-  const pin = genesis === undefined ? null : { genesis, crypto: options.crypto ?? platformCrypto() }
-  const { WebSocket: ofPlatform = null } = globalThis as Pick<ValidatorOptions, 'WebSocket'>
-  const { WebSocket = ofPlatform } = options
-  const live = WebSocket && { hints: createActivityHints({ WebSocket, url, clock }), random }
-  const wallet = createWallet(http)
-  const payments = createPayments({
-    http,
-    wallet,
-    names: lookups,
-    clock,
-    timeoutMs,
-    store: createPaymentStore(options.store, () => reads.storeKey('payments'), clock),
-    url,
+  options: CheckedOptions,
+  stored: Stored,
+  lookups: () => Promise<Lookups>,
+): ValidatorParts {
+  const http = createValidatorHttp(options, stored)
+  const wallet = once(async () => {
+    const loading = loadPart(() => import('./wallet/wallet.ts'))
+    // Each write needs them.
+    const [{ createWallet }] = await Promise.all([loading, loadFailures()])
+    return createWallet(http)
   })
-  /** Adds the offset of a result, which clients that share the store include in their reads. */
-  const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
-    const offset = http.offset()
-    await onOffset(offset)
-    return { ...result, offset }
-  }
-  const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
-  const names: OwnNames = {
-    ...lookups,
-    list: (more) => listNames({ http, wallet, names: lookups }, more),
-    register: async (input, more) =>
-      atOffset(resultOf(await payments.register(input, more), more?.signal)),
-    renew: async (name, more) => atOffset(resultOf(await payments.renew(name, more), more?.signal)),
-    cancel: (name, more) => cancel(parts, name, more),
-    setAutoRenew: (name, isEnabled, more) => setAutoRenew(parts, name, { ...more, isEnabled }),
-  }
+  const ledger = once(async () => {
+    const { createLedgerParts } = await loadPart(() => import('./validator-ledger.ts'))
+    return createLedgerParts({ ...options, http })
+  })
   return {
-    names,
+    http,
+    balance: (call) => readBalance(http, call),
     wallet,
-    payments,
-    activities: createActivities(reads, live),
-    updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
-    commands: createCommands({ http, clock, url: ledgerUrl }),
-    openReader: (shared: SharedStore) =>
-      openProxyReader({ http, url, clock, shared, pin, extras: reads.extras }),
+    payments: once(async () => {
+      const loading = loadPart(() => import('./validator-payments.ts'))
+      const parts = [loading, wallet(), lookups()] as const
+      const [{ createOwnPayments }, own, names] = await Promise.all(parts)
+      return createOwnPayments({ ...options, http, wallet: own, lookups: names })
+    }),
+    ledger,
+    activities: once(async () => {
+      const [{ reads }, { live }] = await Promise.all([lookups(), ledger()])
+      const { createActivities } = await reads.later.lists()
+      return createActivities(reads, live)
+    }),
   }
 }
 
-/** @throws {QuorumscanError} Why the payment is not done. @throws The signal's reason. */
-function resultOf<T>(payment: PaymentResult<T>, signal: AbortSignal | undefined): T {
-  if (payment.kind === 'done') return payment.result
-  signal?.throwIfAborted()
-  throw payment.error
+/** Calls of the validator, whose offsets reads include. */
+export function createValidatorHttp(
+  options: CheckedOptions,
+  { writeFloor }: Pick<Stored, 'writeFloor'>,
+): Http {
+  const { url, ledgerUrl, clock, timeoutMs = READ_TIMEOUT_MS, token = null } = options
+  const { random = platformRandom } = options
+  // Browsers refuse a `fetch` that is called as a method of another object.
+  const plain = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const { traceparent } = options
+  const fetchOf = async () => {
+    if (traceparent === undefined) return plain
+    const { tracedFetch } = await loadPart(() => import('./http/traced-fetch.ts'))
+    return tracedFetch(plain, traceparent)
+  }
+  const onOffset = writeFloor.record
+  return createHttp({ url, ledgerUrl, token, fetchOf, clock, random, timeoutMs, onOffset })
 }

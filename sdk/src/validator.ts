@@ -4,15 +4,17 @@ import { cryptoUnavailable, invalidArgument } from './errors.ts'
 import { assertGenesisPin, isGenesisHash } from './genesis-pin.ts'
 import type { Commands } from './ledger/commands.ts'
 import type { Updates } from './ledger/updates.ts'
-import { READS_CHECKS } from './names/bounded.ts'
 import type { Lookups } from './names/lookups.ts'
 import { LOOKUPS } from './names/methods.ts'
+import { READS_CHECKS } from './names/reads-options.ts'
+import { createStored, type Stored } from './names/write-floor.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
-import { lazily, loadPart } from './platform/load-part.ts'
+import { lazily, loadPart, once } from './platform/load-part.ts'
+import { loadStore } from './platform/load-store.ts'
 import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
-import { URL_IN_KEY_MAX } from './platform/store.ts'
+import { URL_IN_KEY_MAX } from './platform/store-key.ts'
 import { assertUrl } from './platform/urls.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
@@ -66,49 +68,57 @@ export function createValidator(options: ValidatorOptions): Validator {
     throw invalidArgument(
       `\`url\` has more than ${URL_IN_KEY_MAX} characters once it is encoded, too many for keys of \`store\`. Pass \`genesis\`.`,
     )
-  let made: Lookups | undefined
-  /** Without the code of the other parts, so that `createScan` loads the write floor alone. */
-  const lookups = async (): Promise<Lookups> => {
-    if (made !== undefined) return made
-    const { createLookups } = await loadPart(() => import('./names/lookups.ts'))
-    made ??= createLookups({
+  const pinned = isGenesisHash(genesis) ? genesis : null
+  const stored = once(async (): Promise<Stored> => {
+    const store = await loadStore(options, clock)
+    return createStored(store, clock, async () => pinned ?? (await lookups()).reads.genesisHash())
+  })
+  const lookups = once(async (): Promise<Lookups> => {
+    const loading = loadPart(() => import('./names/lookups.ts'))
+    const [own, { createLookups, loadProxyReader }] = await Promise.all([stored(), loading])
+    return createLookups({
       client: options,
       clock,
       basis: genesis === undefined ? 'proxy' : 'proof',
       // The network of a trusted proxy is not verified.
-      network: genesis === undefined ? encodedUrl : isGenesisHash(genesis) ? genesis : null,
-      open: async (shared) => (await parts()).openReader(shared),
-      extras: () => loadPart(() => import('./scan-extras.ts')),
+      network: genesis === undefined ? encodedUrl : pinned,
+      stored: own,
+      async open(shared, { extras }) {
+        const [{ openProxyReader }, { http }] = await Promise.all([loadProxyReader(), parts()])
+        const pin = genesis === undefined ? null : { genesis, crypto: options.crypto }
+        return openProxyReader({ http, url, clock, shared, pin, extras })
+      },
     })
-    return made
-  }
-  let madeParts: ValidatorParts | undefined
-  const parts = async (): Promise<ValidatorParts> => {
-    if (madeParts !== undefined) return madeParts
+  })
+  const parts = once(async (): Promise<ValidatorParts> => {
     const loading = loadPart(() => import('./validator-parts.ts'))
-    const [shared, { createValidatorParts }] = await Promise.all([lookups(), loading])
-    madeParts ??= createValidatorParts({ ...options, url, ledgerUrl, clock }, shared)
-    return madeParts
-  }
+    const [own, { createValidatorParts }] = await Promise.all([stored(), loading])
+    return createValidatorParts({ ...options, url, ledgerUrl, clock }, own, lookups)
+  })
+  const payments = async () => (await parts()).payments()
+  const ledger = async () => (await parts()).ledger()
   return {
-    names: lazily(async () => (await parts()).names, NAMES),
-    wallet: lazily(async () => (await parts()).wallet, WALLET),
-    payments: lazily(async () => (await parts()).payments, PAYMENTS),
-    writtenOffset: async () => (await lookups()).reads.writeFloor.offset(),
-    ...lazily<Pick<Validator, 'activities' | 'updates'>>(parts, STREAMS),
-    commands: lazily(async () => (await parts()).commands, COMMANDS),
+    names: {
+      ...lazily(async () => (await lookups()).names, LOOKUPS),
+      ...lazily(async () => (await payments()).names, NAMES),
+    },
+    wallet: {
+      ...lazily<Omit<Wallet, 'balance'>>(async () => (await parts()).wallet(), WALLET),
+      balance: async (call) => (await parts()).balance(call),
+    },
+    payments: lazily(async () => (await payments()).payments, PAYMENTS),
+    writtenOffset: async () => (await stored()).writeFloor.offset(),
+    async *activities(call) {
+      const activities = await (await parts()).activities()
+      yield* activities(call)
+    },
+    ...lazily<Pick<Validator, 'updates'>>(ledger, STREAMS),
+    commands: lazily(async () => (await ledger()).commands, COMMANDS),
   }
 }
 
-const NAMES: Readonly<Record<keyof OwnNames, boolean>> = {
-  ...LOOKUPS,
-  list: false,
-  register: false,
-  renew: false,
-  cancel: false,
-  setAutoRenew: false,
-}
-const STREAMS = { activities: true, updates: true }
+const NAMES = { list: false, register: false, renew: false, cancel: false, setAutoRenew: false }
+const STREAMS = { updates: true }
 const COMMANDS = { submit: false }
 const PAYMENTS = {
   transfer: false,
@@ -121,9 +131,8 @@ const PAYMENTS = {
   unfinished: false,
 }
 const WALLET = {
-  register: false,
+  party: false,
   status: false,
-  balance: false,
   coins: false,
   tap: false,
   transactions: true,

@@ -9,10 +9,14 @@ export type Attack = {
   readonly name: string
   /** Whether it also has a part of its own, and a cluster of its own, because other attacks leave work behind. */
   readonly needsOwnCluster?: boolean
+  /** Another long part than `attacks`, with a cluster that its attacks share. */
+  readonly part?: 'attacks-sources'
   /** One sentence each for the attacker, the attack, and what must hold. */
   readonly claim: string
   /** Ordering of the attacked cluster. Default: `redis`, with one synchronizer. */
   readonly ordering?: 'cometbft'
+  /** Units per second of an address, for an attack with a cluster of its own. Default: those of a cluster. */
+  readonly rateLimit?: number
   /** Restores the cluster at its end, also if it throws. */
   run(target: Target): Promise<Verdict>
 }

@@ -22,11 +22,24 @@ it('attacks have unique names', () => {
 })
 
 const SHARED = ATTACKS.filter(({ needsOwnCluster }) => needsOwnCluster !== true)
-const start = (ordering: 'redis' | 'cometbft') =>
-  startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
+const start = (ordering: 'redis' | 'cometbft', { rateLimit }: Pick<Attack, 'rateLimit'> = {}) =>
+  startCluster({
+    nodes: 4,
+    ordering,
+    genesisOverrides: NETWORK_RULES,
+    ...(rateLimit !== undefined && { rateLimit }),
+  })
 
-for (const ordering of ['redis', 'cometbft'] as const)
-  describe(`ordered by ${ordering}`, () => {
+const PARTS = [
+  ['attacks', 'redis'],
+  ['attacks-sources', 'redis'],
+  ['attacks-cometbft', 'cometbft'],
+] as const
+const partOf = ({ ordering, part }: Attack) =>
+  part ?? (ordering === 'cometbft' ? 'attacks-cometbft' : 'attacks')
+
+for (const [part, ordering] of PARTS)
+  describe(`${part}, ordered by ${ordering}`, () => {
     let cluster: RunningCluster
     beforeAll(async () => {
       if (ordering === 'cometbft') requireEngine()
@@ -34,8 +47,7 @@ for (const ordering of ['redis', 'cometbft'] as const)
     })
     afterAll(() => cluster?.down())
 
-    const part = ordering === 'redis' ? 'attacks' : 'attacks-cometbft'
-    for (const attack of SHARED.filter((one) => (one.ordering ?? 'redis') === ordering)) {
+    for (const attack of SHARED.filter((one) => partOf(one) === part)) {
       it(attack.name, { tags: ['long', part] }, (context) =>
         expectHolds(attack, { cluster, context }),
       )
@@ -45,7 +57,7 @@ for (const ordering of ['redis', 'cometbft'] as const)
 describe('on a cluster of its own', () => {
   for (const attack of ATTACKS.filter((one) => !SHARED.includes(one)))
     it(attack.name, { tags: ['long', attack.name] }, async (context) => {
-      await using cluster = await start(attack.ordering ?? 'redis')
+      await using cluster = await start(attack.ordering ?? 'redis', attack)
       await expectHolds(attack, { cluster, context })
     })
 })

@@ -2,14 +2,16 @@
  * The engine of one super-validator, controlled by an attacker with that operator's keys and machine. Its mempool
  * accepts every transaction and sends it to all other engines.
  */
+
 import { once } from 'node:events'
 import { readFile, rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, readVarint } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 
 const clock = createSystemClock()
@@ -21,6 +23,8 @@ const WORKERS = 8
 const RETRY_MS = 200
 
 // The first byte of a request of the engine (its field in ABCI's `Request`), and answers with their length prefix.
+/** The longest varint of 32 bits. */
+const LENGTH_BYTES_MAX = 5
 const FLUSH = 0x12
 const CHECK_TX = 0x42
 const FLUSHED = Buffer.of(2, 0x1a, 0)
@@ -83,7 +87,7 @@ async function restartEngine(cluster: RunningCluster, node: string, rpc: string)
   await cluster.heal(node)
   await untilTrue(`the engine of ${node} to be connected`, async () => {
     const net = await call({ socketPath: rpc }, 'net_info', {}).catch(() => null)
-    return Number(Object(Object(net).result).n_peers) > 0
+    return Number(memberOf(net, 'result', 'n_peers')) > 0
   })
 }
 
@@ -118,15 +122,14 @@ function intercept(engine: Socket, application: Socket): void {
   engine.on('data', (chunk) => {
     rest = Buffer.concat([rest, chunk])
     for (;;) {
-      const end = rest.findIndex((byte) => byte < 0x80) + 1
-      const length = rest
-        .subarray(0, end)
-        .reduce((sum, byte, at) => sum + (byte & 0x7f) * 128 ** at, 0)
-      if (end === 0 || rest.byteLength < end + length) return
-      const own = answer(rest.subarray(end, end + length))
-      if (own === null) application.write(rest.subarray(0, end + length))
+      const length = readVarint(rest, LENGTH_BYTES_MAX)
+      if (length === null) return
+      const end = length.end + length.value
+      if (rest.byteLength < end) return
+      const own = answer(rest.subarray(length.end, end))
+      if (own === null) application.write(rest.subarray(0, end))
       else engine.write(own)
-      rest = rest.subarray(end + length)
+      rest = rest.subarray(end)
     }
   })
   application.pipe(engine)

@@ -5,6 +5,7 @@ import {
   createSystemClock,
   fromHex,
   type KeyPair,
+  median,
   sha256,
   utf8,
 } from '@quorumscan/base'
@@ -50,7 +51,7 @@ export const expiredBundleFlood: Attack = {
         await Promise.race([honest[round % honest.length]?.order(nextEntry()), timeout])
         times.push(clock.monotonicMs() - startedMs)
       }
-      return times.sort((one, other) => one - other)[rounds >> 1] ?? Number.NaN
+      return median(times)
     }
     const heights = async () =>
       (await cluster.status()).members.map(({ ordering }) => ordering?.height ?? 0)

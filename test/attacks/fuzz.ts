@@ -170,7 +170,8 @@ async function failingCases(target: Target, names: readonly string[]): Promise<r
     if (!names.includes(name) || !isReachable(of.success)) continue
     const { status, text } = await sendCase(world, {
       ...(await of.success(world)),
-      ...{ surface, route },
+      surface,
+      route,
     })
     if (status !== 200) failed.push(`${name}: ${status} ${text}`)
   }

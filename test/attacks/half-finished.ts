@@ -2,8 +2,6 @@
  * Exchanges that a client begins and never finishes, at each process: those of a cluster, its control plane, a mirror, and
  * `run` with its processes, which speak TLS. Linux only.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
@@ -11,8 +9,8 @@ import type { HalfFinishedTarget } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { type Child, startChild } from '../support/child.ts'
 import { createNetwork, type Operator, run, untilReady } from '../support/operators.ts'
-import { ROOT } from '../support/root.ts'
 import type { Attack } from './attack.ts'
+import { startMirror } from './mirror.ts'
 
 export type HalfFinishedArgument = {
   readonly target: HalfFinishedTarget
@@ -50,7 +48,6 @@ const TERM_MS_MAX = 12_000
 /** These stop others first. */
 const TERM_ALL_MS_MAX = 30_000
 const POLL_MS = 20
-const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 
 const clock = createSystemClock()
 
@@ -91,40 +88,36 @@ export const halfFinished: Attack = {
 type Figures = Record<string, string>
 
 async function attackCluster(cluster: RunningCluster, figures: Figures): Promise<boolean> {
-  const mirror = await startMirror(Object.values(cluster.urls.nodes))
-  try {
-    const controlUrl = controlOf(cluster).url
-    const control = new URL(controlUrl)
-    const of = (name: string, url: string, paths: Omit<HalfFinishedTarget, 'port'>): Attacked => ({
-      name,
-      pid: () => pidOf(cluster.dataDir, name),
-      target: { ...paths, port: Number(new URL(url).port) },
-      termMsMax: TERM_MS_MAX,
-      caFile: null,
-    })
-    const attacked: readonly Attacked[] = [
-      of('sv-1', cluster.urls.nodes['sv-1'] ?? '', SCAN_PATHS),
-      of('validator', cluster.urls.validator, VALIDATOR_PATHS),
-      of('synchronizer', cluster.urls.synchronizer, SYNCHRONIZER_PATHS),
-      {
-        ...of('mirror', mirror.url, { getPath: '/v0/genesis', postPath: '/v0/ans-entries/batch' }),
-        pid: () => mirror.child.pid ?? 0,
-      },
-      {
-        ...of('control plane', controlUrl, {
-          getPath: '/',
-          postPath: '/trpc/cluster.stop',
-          socketPath: '/trpc',
-          host: control.host,
-        }),
-        pid: () => controlOf(cluster).pid,
-        termMsMax: TERM_ALL_MS_MAX,
-      },
-    ]
-    return await attack(attacked, { figures, count: COUNT })
-  } finally {
-    mirror.child.kill('SIGKILL')
-  }
+  using mirror = await startMirror(Object.values(cluster.urls.nodes))
+  const controlUrl = controlOf(cluster).url
+  const control = new URL(controlUrl)
+  const of = (name: string, url: string, paths: Omit<HalfFinishedTarget, 'port'>): Attacked => ({
+    name,
+    pid: () => pidOf(cluster.dataDir, name),
+    target: { ...paths, port: Number(new URL(url).port) },
+    termMsMax: TERM_MS_MAX,
+    caFile: null,
+  })
+  const attacked: readonly Attacked[] = [
+    of('sv-1', cluster.urls.nodes['sv-1'] ?? '', SCAN_PATHS),
+    of('validator', cluster.urls.validator, VALIDATOR_PATHS),
+    of('synchronizer', cluster.urls.synchronizer, SYNCHRONIZER_PATHS),
+    {
+      ...of('mirror', mirror.url, { getPath: '/v0/genesis', postPath: '/v0/ans-entries/batch' }),
+      pid: () => mirror.pid,
+    },
+    {
+      ...of('control plane', controlUrl, {
+        getPath: '/',
+        postPath: '/trpc/cluster.stop',
+        socketPath: '/trpc',
+        host: control.host,
+      }),
+      pid: () => controlOf(cluster).pid,
+      termMsMax: TERM_ALL_MS_MAX,
+    },
+  ]
+  return await attack(attacked, { figures, count: COUNT })
 }
 
 async function attackOperators(figures: Figures): Promise<boolean> {
@@ -241,13 +234,4 @@ function pidOf(directory: string, name: string): number {
   const pid = recorded.find(({ id }) => id === name)?.pid
   if (pid === undefined) throw new Error(`${directory} has no process ${name}`)
   return pid
-}
-
-async function startMirror(
-  sources: readonly string[],
-): Promise<{ url: string; child: ChildProcess }> {
-  const args = [BIN, 'mirror', ...sources, '--port', '0', '--json']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = await once(child.stdout, 'data')
-  return { url: JSON.parse(String(line)).url, child }
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { answer, childArgument } from '../support/child.ts'
 import type { CostlyLie, LyingNodeArgument } from './lying-node.ts'
 
@@ -41,7 +41,7 @@ const server = createServer(async (request, response) => {
       'content-type: application/json; charset=utf-8',
       `x-ledger-offset: ${offset}`,
       `x-ledger-head: ${offset}`,
-      `x-ledger-record-time: ${formatTime(clock.nowMicros())}`,
+      `x-ledger-record-time: ${formatInstant(clock.nowMicros())}`,
       `x-ledger-history-hash: ${'ab'.repeat(32)}`,
       `${framing}\r\n\r\n`,
     ].join('\r\n'),

@@ -20,8 +20,16 @@ if (unknown !== undefined)
   )
 
 const chosen = ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name))
-const start = (ordering: Attack['ordering'] | 'redis' = 'redis') =>
-  startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
+const start = (
+  ordering: Attack['ordering'] | 'redis' = 'redis',
+  { rateLimit }: Pick<Attack, 'rateLimit'> = {},
+) =>
+  startCluster({
+    nodes: 4,
+    ordering,
+    genesisOverrides: NETWORK_RULES,
+    ...(rateLimit !== undefined && { rateLimit }),
+  })
 
 for (const ordering of ['redis', 'cometbft'] as const) {
   const shared = chosen.filter(
@@ -32,7 +40,7 @@ for (const ordering of ['redis', 'cometbft'] as const) {
   for (const attack of shared) await run(attack, cluster)
 }
 for (const attack of chosen.filter(({ needsOwnCluster }) => needsOwnCluster)) {
-  await using cluster = await start(attack.ordering)
+  await using cluster = await start(attack.ordering, attack)
   await run(attack, cluster)
 }
 

@@ -4,9 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { answer, childArgument } from '../support/child.ts'
-import { median } from '../support/median.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 import { first, open } from './wire.ts'
 

@@ -1,6 +1,5 @@
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { runChild } from '../support/child.ts'
-import { median } from '../support/median.ts'
 import type { Attack } from './attack.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
 
@@ -78,7 +77,11 @@ async function flood(
     const over = new AbortController()
     const probing = probe(url, over.signal)
     const load = await runChild<OpenLoop>(OPEN_LOOP, {
-      ...{ url, path, pid, ms: MEASURED_MS, patienceMs: PATIENCE_MS },
+      url,
+      path,
+      pid,
+      ms: MEASURED_MS,
+      patienceMs: PATIENCE_MS,
       ...input,
     } satisfies OpenLoopArgument).finally(() => over.abort())
     slowestMs = Math.max(slowestMs, await probing)

@@ -1,8 +1,7 @@
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { createScan, isQuorumscanError } from '@quorumscan/sdk'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
-import { median } from '../support/median.ts'
 import type { Attack, Target } from './attack.ts'
 
 /** A lookup takes 20 ms more, rarely 460 ms. A reader that aborts and repeats late requests would take 8 s. */

@@ -5,7 +5,8 @@
  *   npm run bench                    some fifteen minutes
  *   npm run bench -- --full          100 000 names, longer measurements
  *   npm run bench -- --smoke         the smallest sizes: shows that every part runs; its figures have no meaning
- *   npm run bench -- names           only these: certified, machines, names, ordering, proxy, snapshots, splice, streams
+ *   npm run bench -- names           only these: certified, machines, names, ordering, prices, proxy, shares, snapshots, splice,
+ *                                    streams
  *   … ordering --driver cometbft --nodes 7     only this driver and this number of members
  *   … --json FILE                    writes the results, with the commit, the date and the machine
  *   … --record                       writes them to test/bench/results, and their tables to the README
@@ -22,9 +23,11 @@ import { measureCertified } from './certified/measure.ts'
 import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
+import { measurePrices } from './prices/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { discardRows, print, printSkipped, round, takeRows } from './report.ts'
 import { type Result, recordResult, writeTables } from './results.ts'
+import { measureShares } from './shares/measure.ts'
 import { measureSnapshots } from './snapshots/measure.ts'
 import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
@@ -45,16 +48,31 @@ const PARTS: Readonly<Record<string, Part>> = {
   certified: part(
     {
       smoke: {
-        ...{ nameCount: 1_000, stateTurns: 1, turns: 1, ms: 100, cpuMs: 200 },
-        ...{ servedCount: 16, visibleCount: 1 },
+        nameCount: 1_000,
+        stateTurns: 1,
+        turns: 1,
+        ms: 100,
+        cpuMs: 200,
+        servedCount: 16,
+        visibleCount: 1,
       },
       quick: {
-        ...{ nameCount: 100_000, stateTurns: 5, turns: 9, ms: 500, cpuMs: 1_000 },
-        ...{ servedCount: 1_000, visibleCount: 60 },
+        nameCount: 100_000,
+        stateTurns: 5,
+        turns: 9,
+        ms: 500,
+        cpuMs: 1_000,
+        servedCount: 1_000,
+        visibleCount: 60,
       },
       full: {
-        ...{ nameCount: 100_000, stateTurns: 5, turns: 45, ms: 500, cpuMs: 1_000 },
-        ...{ servedCount: 1_000, visibleCount: 60 },
+        nameCount: 100_000,
+        stateTurns: 5,
+        turns: 45,
+        ms: 500,
+        cpuMs: 1_000,
+        servedCount: 1_000,
+        visibleCount: 60,
       },
     },
     measureCertified,
@@ -79,16 +97,34 @@ const PARTS: Readonly<Record<string, Part>> = {
   ordering: part(
     {
       smoke: {
-        ...{ nodeCounts: [4], turns: 1, warmUpTurns: 0, ms: 300 },
-        ...{ settleMs: 0, idleMs: 300, visibleCount: 1, driversMax: 1 },
+        nodeCounts: [4],
+        turns: 1,
+        warmUpTurns: 0,
+        ms: 300,
+        settleMs: 0,
+        idleMs: 300,
+        visibleCount: 1,
+        driversMax: 1,
       },
       quick: {
-        ...{ nodeCounts: [4], turns: 5, warmUpTurns: 2, ms: 4_000 },
-        ...{ settleMs: 20_000, idleMs: 20_000, visibleCount: 9, driversMax: 2 },
+        nodeCounts: [4],
+        turns: 5,
+        warmUpTurns: 2,
+        ms: 4_000,
+        settleMs: 20_000,
+        idleMs: 20_000,
+        visibleCount: 9,
+        driversMax: 2,
       },
       full: {
-        ...{ nodeCounts: [4, 7], turns: 5, warmUpTurns: 2, ms: 5_000 },
-        ...{ settleMs: 20_000, idleMs: 60_000, visibleCount: 9, driversMax: 2 },
+        nodeCounts: [4, 7],
+        turns: 5,
+        warmUpTurns: 2,
+        ms: 5_000,
+        settleMs: 20_000,
+        idleMs: 60_000,
+        visibleCount: 9,
+        driversMax: 2,
       },
     },
     // With one driver, `machines` takes Redis and `ordering` CometBFT, if it is installed.
@@ -99,22 +135,53 @@ const PARTS: Readonly<Record<string, Part>> = {
         nodeCounts: nodeCounts ?? options.nodeCounts,
       }),
   ),
+  prices: part(
+    {
+      smoke: { nameCount: 16, cpuMs: 300, readsMax: 60, writes: 4 },
+      quick: { nameCount: 1_000, cpuMs: 1_000, readsMax: 200, writes: 8 },
+      full: { nameCount: 10_000, cpuMs: 2_000, readsMax: 400, writes: 16 },
+    },
+    measurePrices,
+  ),
   proxy: part(
     {
       smoke: {
-        ...{ turns: 1, warmUpTurns: 0, faultTurns: 1, ms: 200 },
-        ...{ nameCount: 16, visibleCount: 1, manyNodes: 1 },
+        turns: 1,
+        warmUpTurns: 0,
+        faultTurns: 1,
+        ms: 200,
+        nameCount: 16,
+        visibleCount: 1,
+        manyNodes: 1,
       },
       quick: {
-        ...{ turns: 9, warmUpTurns: 40, faultTurns: 9, ms: 500 },
-        ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
+        turns: 9,
+        warmUpTurns: 40,
+        faultTurns: 9,
+        ms: 500,
+        nameCount: 1_000,
+        visibleCount: 9,
+        manyNodes: 13,
       },
       full: {
-        ...{ turns: 45, warmUpTurns: 40, faultTurns: 15, ms: 500 },
-        ...{ nameCount: 1_000, visibleCount: 9, manyNodes: 13 },
+        turns: 45,
+        warmUpTurns: 40,
+        faultTurns: 15,
+        ms: 500,
+        nameCount: 1_000,
+        visibleCount: 9,
+        manyNodes: 13,
       },
     },
     measureProxy,
+  ),
+  shares: part(
+    {
+      smoke: { turns: 1, ms: 500 },
+      quick: { turns: 3, ms: 4_000 },
+      full: { turns: 7, ms: 10_000 },
+    },
+    measureShares,
   ),
   snapshots: part(
     {

@@ -1,5 +1,5 @@
 /** Rows of the report: the figures of each turn, and the budget of their median (test/bench/README.md). */
-import { median } from '../support/median.ts'
+import { median } from '@quorumscan/base'
 
 export type Budget = { readonly kind: 'at least' | 'at most'; readonly value: number }
 export type Row = {

@@ -1,8 +1,9 @@
 /** The script of the page of `hooks.test.ts`: the hooks of the SDK over names in memory. */
-import { QuorumscanError } from '@quorumscan/sdk'
+import { createMemoryStore, QuorumscanError } from '@quorumscan/sdk'
 import { createResolver, scanNames } from '@quorumscan/sdk/naming'
 import * as hooks from '@quorumscan/sdk/react'
-import { fakeNames } from '@quorumscan/sdk/testing/fakes'
+import { fakeNames, fakeValidator } from '@quorumscan/sdk/testing/fakes'
+import { formatInstant } from '@quorumscan/verifier'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -63,14 +64,16 @@ function show(use: Shown['use'], first = '') {
   }
 }
 
+type Fakes = ReturnType<typeof fakeNames>
+
 /** A resolver of names in memory, each of whose calls ends soon. */
-function resolverOf(names: ReturnType<typeof fakeNames>) {
+function resolverOf(names: Fakes) {
   const resolvers = [scanNames({ names }, { id: 'cns' })]
   return createResolver({ network: 'localnet', resolvers, timeoutMs: 100 })
 }
 
 /** The same names, of which only the first answer of each kind comes: after that nodes accept requests and never answer. */
-function hangingNames(names: ReturnType<typeof fakeNames>): ReturnType<typeof fakeNames> {
+function hangingNames(names: Fakes): Fakes {
   const never = () => new Promise<never>(() => {})
   let lookupCount = 0
   let reverseCount = 0
@@ -87,6 +90,36 @@ function hangingNames(names: ReturnType<typeof fakeNames>): ReturnType<typeof fa
   }
 }
 
+/** The same names, whose answers are of a state that is older. */
+function olderNames(names: Fakes, ageMs: number): Fakes {
+  const recordTime = formatInstant(systemClock.nowMicros() - ageMs * 1000)
+  const lookup: Fakes['lookup'] = async (...asked) => {
+    const outcome = await names.lookup(...asked)
+    return outcome.kind === 'failed' ? outcome : { ...outcome, recordTime }
+  }
+  const watch: Fakes['watch'] = (name, options = {}) =>
+    watchName(name, { ...options, clock: systemClock, channel: async () => 'older', lookup })
+  return { ...names, lookup, watch }
+}
+
+/** Either hook for the field of a recipient, with `alice` in it. */
+function useRecipient(
+  hook: 'useName' | 'useParty',
+  names: Fakes,
+  bounds: { readonly pollMs?: number } = {},
+) {
+  const [resolver] = useState(() => resolverOf(names))
+  const ofName = hooks.useName(hook === 'useName' ? 'alice' : '', { names, ...bounds })
+  const ofParty = hooks.useParty(hook === 'useParty' ? 'alice' : '', { resolver, ...bounds })
+  return hook === 'useName' ? ofName : ofParty
+}
+
+/** What the platform reports of the network of the device. */
+function setOnline(onLine: boolean): void {
+  Object.defineProperty(navigator, 'onLine', { value: onLine, configurable: true })
+  dispatchEvent(new Event(onLine ? 'online' : 'offline'))
+}
+
 /** Sets the wall clock of the page back. Returns what sets it right. */
 function setClockBack(ms: number): () => void {
   const wall = Reflect.get(globalThis, 'Date') as { now(): number }
@@ -97,13 +130,30 @@ function setClockBack(ms: number): () => void {
   }
 }
 
+/** Stops the wall clock of the page. Returns what starts it again. */
+function stopClock(): () => void {
+  const wall = Reflect.get(globalThis, 'Date') as { now(): number }
+  const { now } = wall
+  const stoppedAt = now()
+  wall.now = () => stoppedAt
+  return () => {
+    wall.now = now
+  }
+}
+
 export const kit = {
   ...hooks,
   QuorumscanError,
+  createMemoryStore,
   fakeNames,
+  fakeValidator,
   hangingNames,
+  olderNames,
   setClockBack,
+  stopClock,
+  setOnline,
   resolverOf,
+  useRecipient,
   show,
   stateOf,
   createIndexedDbStore,

@@ -6,6 +6,7 @@ import {
   type LookupOutcome,
   type Names,
   type OwnNames,
+  parseParty,
   type Scan,
 } from '@quorumscan/sdk'
 import { createResolver, type Resolver, scanNames } from '@quorumscan/sdk/naming'
@@ -248,7 +249,8 @@ export const wallet = {
     const seen = createSeenNames(shared, async () => 'tabs', {
       extras: () => Promise.reject(new Error('full')),
     })
-    await seen.compare([{ name, party: 'p', atMicros: 1 }], true)
+    const party = parseParty(`p::1220${'a'.repeat(64)}`)
+    await seen.compare([{ name, party, atMicros: 1 }], true)
   },
   remembered: (): readonly string[] =>
     JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),

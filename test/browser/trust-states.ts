@@ -1,6 +1,14 @@
 /** Names with fixed answers: one for each state of the hooks. */
 
-import type { LookupOutcome, Names, Shown } from '@quorumscan/sdk'
+import {
+  type ErrorCode,
+  type KnownError,
+  type LookupOutcome,
+  type Names,
+  parseParty,
+  QuorumscanError,
+  type Shown,
+} from '@quorumscan/sdk'
 import { formatInstant } from '@quorumscan/verifier'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { watchName } from '../../sdk/src/names/watch-name.ts'
@@ -20,7 +28,7 @@ export function stateOf(shown: Shown<unknown>): string {
   return shown.kind === 'proven' && shown.value === null ? 'absent' : shown.kind
 }
 
-const ALICE = 'alice::1220'
+const ALICE = parseParty(`alice::1220${'a'.repeat(64)}`)
 /** Expiry of an entry that expires during the test. */
 const [SOON, SOON_MS] = ['soon', 400]
 const never = () => new Promise<never>(() => {})
@@ -46,7 +54,7 @@ const entry = {
 }
 const change = {
   name: entry.name,
-  previousParty: 'mallory::1220',
+  previousParty: parseParty(`mallory::1220${'b'.repeat(64)}`),
   previousSeenAt: '2026-11-21T10:00:00.000000Z',
   party: ALICE,
   seenAt: facts.recordTime,
@@ -59,9 +67,9 @@ function answering(...answers: readonly (LookupOutcome | 'never' | 'fails')[]): 
     const answer = answers[Math.min(count++, answers.length - 1)]
     if (answer === 'never') return never()
     if (answer === 'fails') throw new Error('no answer')
-    if (typeof answer !== 'object' || !('recordTime' in answer)) return answer
-    const isEnding = 'entry' in answer && answer.entry?.expiresAt === SOON
-    const ending = isEnding ? { entry: { ...answer.entry, expiresAt: instant(SOON_MS) } } : {}
+    if (typeof answer !== 'object' || answer.kind === 'failed') return answer
+    const isEnding = answer.value?.expiresAt === SOON
+    const ending = isEnding ? { value: { ...answer.value, expiresAt: instant(SOON_MS) } } : {}
     return { ...answer, recordTime: instant(0), ...ending }
   }
   return namesOf(next)
@@ -80,29 +88,32 @@ function namesOf(next: () => Promise<unknown>): Names {
 /** The time in `ms` from now. */
 const instant = (ms: number) => formatInstant(systemClock.nowMicros() + ms * 1000)
 
-const found = { kind: 'verified', entry, changed: null, ...facts } as const
-const away = {
-  kind: 'insufficient',
-  reachable: 1,
-  needed: 2,
-  retryAfterMs: null,
-  ...facts,
-  answered: 1,
-} as const
+const found = { ...facts, kind: 'proven', value: entry, validUntil: entry.expiresAt } as const
+const none = { ...facts, kind: 'proven', value: null, validUntil: null } as const
+const changed = { ...facts, kind: 'changed', value: entry, previous: change } as const
+const failing = (code: ErrorCode): LookupOutcome => {
+  const error = new QuorumscanError('The test made this read fail.', {
+    code,
+    definite: true,
+    retryable: true,
+  })
+  return { kind: 'failed', error: error as KnownError, facts: null }
+}
+const away = failing('NOT_ENOUGH_NODES')
 
 export const payees: Record<string, FixedAnswer> = {
   'nothing is typed': { names: answering('never'), name: '' },
   'what is typed can be no name': { names: answering('never'), name: 'аlice' },
   'enough nodes agree': { names: answering(found) },
-  'there are too few nodes': { names: answering({ ...found, kind: 'trusted' }) },
-  'the name has a new owner': { names: answering({ ...found, changed: change }) },
-  'it has no entry': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
+  'there are too few nodes': { names: answering({ ...found, threshold: 1 }) },
+  'the name has a new owner': { names: answering(changed) },
+  'it has no entry': { names: answering(none) },
   'it has another party': {
-    names: answering({ ...found, kind: 'mismatch', expectedParty: 'bob::1220' }),
+    names: answering(failing('NAME_MISMATCH')),
     expectParty: 'bob::1220',
   },
   'the entry ends': {
-    names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }, 'never'),
+    names: answering({ ...found, value: { ...entry, expiresAt: SOON } }, 'never'),
   },
   'nodes are unreachable': { names: answering(away) },
   'the lookup fails': { names: answering('fails') },
@@ -128,8 +139,8 @@ export const reverses: Record<string, FixedAnswer> = {
     names: answering(found),
   },
   'the name has a new owner': {
-    names: answering({ ...found, changed: change }),
+    names: answering(changed),
   },
-  'it has none': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
+  'it has none': { names: answering(none) },
   'the lookup fails': { names: answering('fails') },
 }

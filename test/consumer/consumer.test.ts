@@ -100,6 +100,7 @@ async function expectCompiled([compiler, module, moduleResolution]: Settings): P
     lib: ['es2022', 'dom', 'dom.iterable'],
     types: [],
     strict: true,
+    exactOptionalPropertyTypes: true,
     noEmit: true,
     // Checks the declarations of the SDK and its imports, but not those of the compiler.
     skipDefaultLibCheck: true,
@@ -119,8 +120,13 @@ it.for(LONG_SETTINGS)(
 
 it('the examples of the README compile in a project', async () => {
   const compilerOptions = {
-    ...{ module: 'nodenext', moduleResolution: 'nodenext', target: 'es2022', strict: true },
-    ...{ lib: ['es2022', 'dom', 'dom.iterable'], types: ['node'], noEmit: true },
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    types: ['node'],
+    noEmit: true,
   }
   const config = join(project, 'tsconfig-readme.json')
   await writeFile(config, JSON.stringify({ compilerOptions, include: ['examples/*.ts'] }))

@@ -256,8 +256,11 @@ describe('an installed release', () => {
     const running = operators.map(async ({ role, name, url }) => {
       const configFile = join(directory, `${name}.env`)
       const variables = {
-        ...{ QS_NAME: name, QS_DATA_DIR: join(directory, name), QS_GENESIS: genesis },
-        ...{ QS_MEMBERS: directory, QS_PORT: new URL(url).port },
+        QS_NAME: name,
+        QS_DATA_DIR: join(directory, name),
+        QS_GENESIS: genesis,
+        QS_MEMBERS: directory,
+        QS_PORT: new URL(url).port,
         ...(role === 'sv'
           ? { QS_LOG: log, QS_LOG_TOKEN_FILE: token }
           : { QS_PEER_TOKENS_FILE: token }),

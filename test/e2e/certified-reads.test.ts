@@ -16,7 +16,7 @@ import {
 } from '@quorumscan/reader/certified'
 import { cases, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
+import { createPlatformCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { CertifiedPage } from '@quorumscan/verifier/certified'
 import { expect } from 'vitest'
 import { clock, createUser } from '../support/client.ts'
@@ -52,7 +52,12 @@ const it = base
     ({ genesis, genesisHash }) =>
       (seeds: readonly string[], offsetMs = 0): CertifiedReader =>
         createCertifiedReader({
-          ...{ genesis, genesisHash, seeds, sha256, allowPrivateAddresses: true },
+          genesis,
+          genesisHash,
+          seeds,
+          sha256,
+          crypto: createPlatformCrypto(),
+          allowPrivateAddresses: true,
           transport: createFetchTransport(),
           clock: { ...clock, nowMicros: () => clock.nowMicros() + 1000 * offsetMs },
         }),

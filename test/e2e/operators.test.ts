@@ -4,17 +4,21 @@
  *
  * @module-tag long
  */
+
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { NEWEST_RULES } from '@quorumscan/ledger'
 import { createLedgerClient } from '@quorumscan/sdk/raw'
 import { send, until, untilTrue } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound, unwrap } from '../support/client.ts'
 import {
   acceptOffer,
   createNetwork,
+  decide,
   type Network,
   type Operator,
   outputOf,
@@ -97,6 +101,15 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       await untilReady(operator)
     }
 
+    /** The ids of processes with this text in an argument. */
+    async function processesWith(text: string): Promise<readonly number[]> {
+      const entries = (await readdir('/proc')).filter((entry) => /^[0-9]+$/.test(entry))
+      const commands = await Promise.all(
+        entries.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+      )
+      return entries.filter((_, index) => commands[index]?.includes(text)).map(Number)
+    }
+
     const processesOf = async ({ machine }: Operator) =>
       JSON.parse(await readFile(join(machine.directory, 'var/processes.json'), 'utf8')).content
 
@@ -120,6 +133,24 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       })
       await untilWhole()
     })
+
+    it.runIf(isCometBft)(
+      'register names while an engine hangs, which is ended and started again',
+      async () => {
+        const operator = sv(2)
+        const home = join(operator.machine.directory, 'var/engines')
+        const find = async () => (await processesWith(home))[0]
+        const pid = await until('its engine', find)
+        process.kill(pid, 'SIGSTOP')
+        await register()
+        await untilTrue('it to be ended', () =>
+          outputOf(operator).includes('the engine hung: it did not answer for 60 s, and is ended'),
+        )
+        await untilTrue('another engine', async () => ![undefined, pid].includes(await find()))
+        expect(outputOf(operator)).toContain('the engine exited; restarting it')
+        await untilWhole()
+      },
+    )
 
     it('register names while one machine is down', async () => {
       await sv(2).machine.kill()
@@ -270,7 +301,8 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
       const { validator, client } = network
       const { urls, fetch } = client
       const users = createLedgerClient({
-        ...{ baseUrl: urls.validator, fetch },
+        baseUrl: urls.validator,
+        fetch,
         token: () => client.token('participant_admin'),
       })
       const rights = [{ kind: { CanReadAs: { value: { party: alice.party } } } }]
@@ -325,7 +357,7 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
           return answer?.body.code === 'LOG_REGRESSED'
         })
         await untilTrue('its supervisor to report the regressed log', () =>
-          outputOf(operator).includes('see "Losing a machine" in docs'),
+          outputOf(operator).includes('on a machine of its own `quorumscan restore --log`'),
         )
         expect(outputOf(operator)).not.toContain('quorumscan logs')
         expect(await stop(operator)).toBe(0)
@@ -408,30 +440,17 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
 
       const outputs: string[] = []
       for (const operator of svs.slice(0, 3))
-        outputs.push(await decide(operator, 'config', 'set', 'entry-fee=2.5'))
+        outputs.push(await decide(network, operator, 'config', 'set', 'entry-fee=2.5'))
       expect(outputs.map((text) => text.includes('They are in force:'))).toEqual([
         false,
         false,
         true,
       ])
-      expect(await decide(sv(1), 'protocol', 'vote', '3')).toContain('sv-1 has voted for version 3')
-    })
-
-    /** Runs a command of one operator with its own key, node and synchronizer. */
-    function decide(operator: Operator, ...command: readonly string[]): Promise<string> {
-      const { machine, name, synchronizerPort } = operator
-      const { synchronizer } = network
-      const own = ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]
-      const one = ['--synchronizer', `https://${synchronizer?.machine.address}:4611`]
-      return runCli(
-        operator,
-        ...command,
-        ...['--key', `var/keys/${name}.operator`, '--genesis', 'etc/genesis.json'],
-        ...['--scan', `https://${machine.address}:4611`],
-        ...(isCometBft ? own : one),
-        ...['--token-file', isCometBft ? `var/secrets/log-token-${name}` : 'etc/token'],
+      const { version } = NEWEST_RULES
+      expect(await decide(network, sv(1), 'protocol', 'vote', String(version))).toContain(
+        `sv-1 has voted for version ${version}`,
       )
-    }
+    })
 
     it.runIf(isCometBft)(
       'vote for a newer protocol version, which applies to blocks later than to entries, without a late member',
@@ -454,11 +473,11 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
           await untilWhole()
         }
         for (const operator of svs.slice(0, 3))
-          await decide(operator, 'protocol', 'vote', String(version))
+          await decide(network, operator, 'protocol', 'vote', String(version))
         await untilTrue('the late member to report SOFTWARE_OUTDATED', async () => {
           const url = `https://${late.machine.address}:4611/readyz`
           const { body } = await send(url, { fetch: network.client.fetch })
-          return Object(body).code === 'SOFTWARE_OUTDATED'
+          return memberOf(body, 'code') === 'SOFTWARE_OUTDATED'
         })
         await register()
         const blocksOf = async (operator: Operator) =>
@@ -487,14 +506,17 @@ for (const ordering of enginePath === null ? ['redis'] : ['redis', 'cometbft'])
     it.skipIf(isCometBft)('get all mistakes of a configuration at once', async () => {
       const operator = sv(1)
       const { running, configFile, machine } = operator
-      const text = (await readFile(configFile, 'utf8')).replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')
-      operator.configFile = machine.write('wrong.env', `${text}QS_PORT=many\nQS_RATE_LIMTI=5\n`)
+      const text = (await readFile(configFile, 'utf8'))
+        .replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')
+        .replace(/^QS_PORT=.*$/m, 'QS_PORT=many')
+      operator.configFile = machine.write('wrong.env', `${text}QS_RATE_LIMTI=5\n`)
       const child = run(operator)
       await once(child, 'exit')
       Object.assign(operator, { running, configFile })
       expect(child.exitCode).toBe(2)
-      const outputs = outputOf(operator)
-      expect(outputs).toContain('QS_LOG: "nowhere" is not an https URL')
+      const { level, msg: outputs } = JSON.parse(outputOf(operator).trim().split('\n').at(-1) ?? '')
+      expect(level).toBe('error')
+      expect(outputs).toContain('QS_LOG: "nowhere" does not begin with https://')
       expect(outputs).toContain('QS_PORT must be an integer')
       expect(outputs).toContain('QS_RATE_LIMTI is not a variable')
     })

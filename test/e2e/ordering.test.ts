@@ -2,8 +2,10 @@
  * Four ordering members with real engines. One of them, or a part of it, is killed, hung or cut off; their network is
  * split; one loses its disk. All tests share one cluster, which is healed after each.
  */
+
 import { cp, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { median } from '@quorumscan/base'
 import type { LogEntry } from '@quorumscan/ledger'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -77,9 +79,9 @@ async function measure(what: string, lastingMs = 0): Promise<number> {
   }
   const { members } = await cluster.status()
   const rounds = members.map(({ ordering }) => ordering?.round ?? '-')
-  const median = times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0
-  process.stdout.write(`${what}: p50 ${Math.round(median)} ms, rounds ${rounds.join(' ')}\n`)
-  return median
+  const usualMs = median(times)
+  process.stdout.write(`${what}: p50 ${Math.round(usualMs)} ms, rounds ${rounds.join(' ')}\n`)
+  return usualMs
 }
 
 const memberOf = async (name: string) =>
@@ -170,7 +172,8 @@ describe('four ordering members', () => {
   beforeAll(async () => {
     requireEngine()
     cluster = await startCluster({
-      ...{ nodes: 4, ordering: 'cometbft' },
+      nodes: 4,
+      ordering: 'cometbft',
       genesisOverrides: {
         ordering: {
           timeouts: { emptyBlockMicros: 500_000 },

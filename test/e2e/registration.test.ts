@@ -12,11 +12,12 @@ import { runCommand } from '../support/command.ts'
 import { isOfType, readActivities } from './activities.ts'
 
 const SECOND_MICROS = 1_000_000
-const LIFETIME_MICROS = 8 * SECOND_MICROS
-/** Wide, so that a slow machine renews in time: three quarters of a lifetime are left when a renewal is due. */
-const WINDOW_MICROS = 6 * SECOND_MICROS
-/** A lock lasts three ticks. */
-const TICK_MICROS = 2 * SECOND_MICROS
+/** Long, so that a slow machine still reads a name before it expires. */
+const LIFETIME_MICROS = 20 * SECOND_MICROS
+/** Wide, so that a slow machine renews in time: nine tenths of a lifetime are left when a renewal is due. */
+const WINDOW_MICROS = 18 * SECOND_MICROS
+/** A lock lasts three ticks, in which a slow machine confirms a payment. */
+const TICK_MICROS = 10 * SECOND_MICROS
 /** One USD at the price of 0.005. */
 const FEE = '200.0000000000'
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import {
   createMemoryStore,
+  createScan,
   createValidator,
   parseContractId,
   type RegisterProgress,
@@ -21,7 +22,7 @@ import { formatInstant } from '@quorumscan/verifier'
 import { WebSocket } from 'undici'
 import { describe, expect } from 'vitest'
 import { clock } from '../support/client.ts'
-import { installCommandFor, runExample, runReadmeCommands } from './sdk/examples.ts'
+import { installCommandFor, runEnv, runExample, runReadmeCommands } from './sdk/examples.ts'
 import { stopGracefully } from './sdk/stop-gracefully.ts'
 
 const ALICE = 'alice.unverified.ns'
@@ -49,7 +50,7 @@ const it = base
     ({ cluster }) =>
       async (user: string): Promise<Validator> => {
         const validator = cluster.validator(user)
-        await validator.wallet.register()
+        await validator.wallet.party()
         await validator.wallet.tap({ usd: '10.0' })
         return validator
       },
@@ -88,7 +89,7 @@ it('a registration requests, pays for and returns a name that lookups verify', a
   const { entry, offset, ...rest } = registration
   expect(rest).toEqual({ name: ALICE, party, autoRenew: false, wasOwned: false })
   expect(entry).toMatchObject({ url: 'https://example.org', description: 'me', party })
-  expect(await scan.names.lookup(ALICE, { minOffset: offset })).toMatchObject({ entry })
+  expect(await scan.names.lookup(ALICE, { minOffset: offset })).toMatchObject({ value: entry })
   expect(events.map(({ step, isResumed }) => [step, isResumed])).toEqual([
     ['requested', false],
     ['paid', false],
@@ -109,13 +110,13 @@ it.for(['at the nodes', 'through the proxy', 'through the proxy with local verif
     expect(await names.reverse(`x${party}`)).toBeNull()
     expect(await names.isAvailable(MISSING)).toBe(true)
     const many = await names.resolveMany([MISSING, 'Alice', 'dso.ns'])
-    expect(many.map((outcome) => 'entry' in outcome && outcome.entry?.party)).toEqual([
+    expect(many.map((outcome) => 'value' in outcome && outcome.value?.party)).toEqual([
       undefined,
       party,
       genesis.dso,
     ])
     const back = await names.reverseMany([party, genesis.dso])
-    expect(back.map((outcome) => 'entry' in outcome && outcome.entry?.name)).toEqual([
+    expect(back.map((outcome) => 'value' in outcome && outcome.value?.name)).toEqual([
       ALICE,
       'dso.ns',
     ])
@@ -124,11 +125,10 @@ it.for(['at the nodes', 'through the proxy', 'through the proxy with local verif
     expect(found).toEqual(['sv-1.sv.ns', 'sv-2.sv.ns', 'sv-3.sv.ns', 'sv-4.sv.ns'])
     for (const name of [ALICE, MISSING]) {
       const outcome = await names.lookup(name, { threshold: 'strong' })
-      if (outcome.kind !== 'verified' && outcome.kind !== 'verified-absent')
-        throw new Error(outcome.kind)
+      if (outcome.kind !== 'proven') throw new Error(outcome.kind)
       const pinned = { genesis: cluster.genesisHash, documents: [genesis] }
       const proven = await verifyReceipt(outcome.receipt, { ...pinned, name, threshold: 3 })
-      expect(proven.entry).toEqual(outcome.entry)
+      expect(proven.entry).toEqual(outcome.value)
       expect(outcome.agreed.length).toBeGreaterThanOrEqual(3)
     }
   },
@@ -139,7 +139,7 @@ describe('a wallet', () => {
     withCoin,
   }) => {
     const [gina, hugo] = [await withCoin('gina'), await withCoin('hugo')]
-    const receiver = (await hugo.wallet.status()).partyId
+    const receiver = await hugo.wallet.party()
     const createTransfer = async (trackingId: string) => {
       const expiresAt = formatInstant(clock.nowMicros() + HOUR_MICROS)
       const terms = { coin: '5.0', receiver, trackingId, expiresAt }
@@ -338,6 +338,31 @@ describe('the examples of the README run unchanged:', () => {
     expect(await runExample(name, pinned)).toMatch(output)
   })
 
+  it('clients of the network that `quorumscan env` prints', { tags: ['rest'] }, async ({
+    registered: _,
+    cluster,
+    party,
+  }) => {
+    const { preset, variables } = await runEnv(cluster)
+    const { network, validator } = preset
+    expect(network.seeds).toEqual(cluster.seeds)
+    for (const seed of network.seeds) {
+      await using scan = createScan({ ...network, seeds: [seed] })
+      expect(await scan.names.resolve(ALICE, { threshold: 'strong' })).toBe(party)
+    }
+    const { genesis } = network
+    const alice = createValidator({ ...validator, genesis, token: await cluster.token('alice') })
+    expect(await alice.names.lookup(ALICE)).toMatchObject({ basis: 'proof', value: { party } })
+    expect(await alice.wallet.status()).toMatchObject({ partyId: party })
+    expect(variables).toEqual({
+      SEED: network.seeds[0],
+      SEEDS: network.seeds.join(','),
+      GENESIS_HASH: genesis,
+      VALIDATOR: validator.url,
+    })
+    expect(await runExample('resolve', variables)).toContain(party)
+  })
+
   it('change-of-owner', { tags: ['rest'] }, async ({
     registered: _,
     pinned,
@@ -382,7 +407,7 @@ describe('a test cluster', { tags: ['rest'] }, () => {
     await Promise.all(down.map(({ name }) => cluster.restart(name)))
     await until('all four nodes to vote', async () => {
       const outcome = await scan.names.lookup(MISSING, { threshold: 'all', receipt: false })
-      return outcome.kind === 'verified-absent' ? true : undefined
+      return outcome.kind === 'proven' && outcome.value === null ? true : undefined
     })
   })
 

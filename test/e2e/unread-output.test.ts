@@ -28,8 +28,11 @@ beforeAll(async () => {
   await runCli('genesis', 'create', ...members, '--set', 'devnet=true', '--out', 'genesis.json')
   writeFileSync(join(root, 'tokens'), `${'ab'.repeat(16)}\n`)
   const variables = {
-    ...{ QS_NAME: 'orderer', QS_DATA_DIR: join(root, 'var'), QS_MEMBERS: join(root, 'var') },
-    ...{ QS_GENESIS: join(root, 'genesis.json'), QS_PEER_TOKENS_FILE: join(root, 'tokens') },
+    QS_NAME: 'orderer',
+    QS_DATA_DIR: join(root, 'var'),
+    QS_MEMBERS: join(root, 'var'),
+    QS_GENESIS: join(root, 'genesis.json'),
+    QS_PEER_TOKENS_FILE: join(root, 'tokens'),
     QS_PORT: port,
   }
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
@@ -55,7 +58,8 @@ it.each([
   const command = `sh -c '${begun}' "$0" "$@" | ${reader}`
   const args = [BIN, 'run', 'synchronizer', '--config', join(root, 'run.env')]
   const shell = spawn('sh', ['-c', command, process.execPath, ...args], {
-    ...{ detached: true, stdio: 'ignore' },
+    detached: true,
+    stdio: 'ignore',
   })
   const ended = once(shell, 'exit')
   try {

@@ -23,7 +23,7 @@ import {
   type TestDirectory,
   until,
 } from '@quorumscan/testkit'
-import { hashGenesis } from '@quorumscan/verifier'
+import { hashGenesis, memberOf, membersOf } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { clock, createUser, lookup, untilFound } from '../support/client.ts'
 import { copySoftware, newestKnown, nextVersion, OTHER_LAYOUT } from '../support/software.ts'
@@ -151,7 +151,11 @@ async function createNetwork() {
   }
   await writeFile(join(root, 'peers'), `${operators.map(({ name }) => tokenOf(name)).join('\n')}\n`)
   return {
-    ...{ root, svs, synchronizer, validator, genesisFile: genesis },
+    root,
+    svs,
+    synchronizer,
+    validator,
+    genesisFile: genesis,
     client: {
       urls: { validator: validator.url },
       token: (user: string) => cli(CLUSTER_BIN, 'token', user, '--data-dir', validator.directory),
@@ -233,8 +237,8 @@ async function readinessOf({ role, url }: Operator): Promise<string> {
   const answer = await send(`${url}${prefix}/readyz`).catch(() => null)
   if (answer === null) return 'silent'
   if (answer.status === 200) return 'ready'
-  const { code, details } = Object(answer.body)
-  return code === 'NOT_READY' ? Object(details).state : code
+  const { code, details } = membersOf(answer.body)
+  return String(code === 'NOT_READY' ? memberOf(details, 'state') : code)
 }
 
 /** Restarts two operators with this software. Returns their readiness between both being down and the first ready. */
@@ -341,7 +345,10 @@ it('no lookup fails while operators install newer software with another replica 
   const coinOfBob = async () => (await bob.balance()).effective_unlocked_qty
 
   await using scan = createScan({ seeds: svs.map(({ url }) => url), genesis })
-  const bySdk = readSteadily('the SDK', async () => (await scan.names.lookup(ALICE)).kind)
+  const bySdk = readSteadily('the SDK', async () => {
+    const { kind } = await scan.names.lookup(ALICE)
+    return kind === 'proven' ? 'verified' : kind
+  })
   const throughProxy = () => readSteadily('the proxy', () => lookUpByVotes(client))
   let byVotes = throughProxy()
   const registrations = registerSteadily(client, alice)
@@ -367,10 +374,20 @@ it('no lookup fails while operators install newer software with another replica 
   expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
   const vote = (sv: Operator) =>
     cli(
-      ...[BIN, 'protocol', 'vote', String(version + 1)],
-      ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
-      ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
-      ...['--token-file', join(sv.directory, 'token')],
+      BIN,
+      'protocol',
+      'vote',
+      String(version + 1),
+      '--key',
+      join(sv.directory, 'keys', `${sv.name}.operator`),
+      '--genesis',
+      network.genesisFile,
+      '--scan',
+      sv.url,
+      '--synchronizer',
+      synchronizer.url,
+      '--token-file',
+      join(sv.directory, 'token'),
     )
   await expect(vote(sv4)).rejects.toThrow(`install one that knows ${version + 1}`)
   const acknowledged = registrations.count()

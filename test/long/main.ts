@@ -80,17 +80,18 @@ function list(): number {
 
 function planOfCi(): Plan {
   const passes = readPasses()
+  const parts = PARTS.filter(({ isOfRelease = false }) => !isOfRelease)
   const ageOf = ({ name }: LongPart) => history.ageOf(passes[name])
-  if (PARTS.some((part) => ageOf(part) === 'unknown'))
+  if (parts.some((part) => ageOf(part) === 'unknown'))
     print('This clone is shallow: ages of passes that need more history are not checked.')
-  const plan = planParts(PARTS, {
+  const plan = planParts(parts, {
     ageOf,
     listedFor: history.listedFor,
     isChanged: ({ name, changes = [] }) => history.isAnyChanged(changes, passes[name]),
     // Of a part that never passed: its limit.
     secondsOf: ({ name, minutes = PART_MINUTES_MAX }) => passes[name]?.seconds ?? 60 * minutes,
     picked: pickPart(
-      PARTS.filter((part) => ageOf(part) !== 'no pass'),
+      parts.filter((part) => ageOf(part) !== 'no pass'),
       history.head(),
     ),
   })
@@ -125,12 +126,16 @@ async function run(
       ...files,
       ...(hasAll ? [] : [`--tags-filter=${filter}`]),
       ...(redis === undefined ? [] : ['--project=integration']),
-      ...['--reporter=default', '--reporter=./test/support/report.ts'],
-      ...['--reporter=json', `--outputFile.json=${reportFile}`],
+      '--reporter=default',
+      '--reporter=./test/support/report.ts',
+      '--reporter=json',
+      `--outputFile.json=${reportFile}`,
     ],
     {
       // A group of its own: workers end with it, and clusters when their worker ends.
-      ...{ cwd: ROOT, stdio: 'inherit', detached: true },
+      cwd: ROOT,
+      stdio: 'inherit',
+      detached: true,
       // A test whose program is missing fails, so that a part that was skipped is no pass.
       env: { ...process.env, CI: '1', ...(hasAll ? {} : { TEST_LONG: '1' }), ...ofRedis },
     },

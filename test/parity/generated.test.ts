@@ -35,6 +35,14 @@ describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
   })
 })
 
+it("the SDK's types of answers equal those from the document", async () => {
+  const { answersSource } = (await import(join(root, 'sdk/scripts/generate-answers.mjs'))) as {
+    answersSource: (document: unknown) => Promise<string>
+  }
+  const document: unknown = JSON.parse(JSON.stringify(apiDocuments()['validator']))
+  expect(await read('sdk/src/generated/answers.ts')).toBe(await answersSource(document))
+})
+
 it("the SDK's checks of answers equal those from the documents", async () => {
   const { checksSource, FILES } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
     checksSource: (file: string, document: unknown) => string

@@ -50,7 +50,9 @@ it('the parser accepts a document with the members of the schema, and requires e
   expect(() => parseGenesis({ ...genesis, deduplicationMicrosMax: shortest - 1 })).toThrow(
     /deduplicationMicrosMax/,
   )
-  expect([...(schema.required ?? [])].sort()).toEqual(Object.keys(genesis).sort())
+  const optional = ['stateBytesPerDay']
+  expect([...(schema.required ?? []), ...optional].sort()).toEqual(Object.keys(genesis).sort())
+  expect(() => parseGenesis({ ...genesis, stateBytesPerDay: 65_535 })).toThrow(/stateBytesPerDay/)
 })
 
 it.each([

@@ -14,7 +14,7 @@ import { expect, it } from 'vitest'
 /** Operations such as `POST /v2/updates`, from rows `| POST, WebSocket | /v2/updates, … | … |`. */
 function specified(): string[] {
   const text = readFileSync(join(import.meta.dirname, '../../docs/specification.md'), 'utf8')
-  const rows = text.matchAll(/^\| ([A-Z][A-Za-z, ]+) \| (\/v[^|]+) \|/gm)
+  const rows = text.matchAll(/^\| ([A-Z][A-Za-z, ]+) \| (\/(?:v|registry)[^|]+) \|/gm)
   return [...rows].flatMap(([, methods = '', paths = '']) =>
     paths
       .replace(/\?\S+/g, '')

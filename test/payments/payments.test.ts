@@ -7,14 +7,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as store from '../../sdk/src/wallet/payment-store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as payments from '../../sdk/src/wallet/payments.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import * as client from '../../sdk/src/wallet/wallet.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { CONTROLS, MUTANTS } from './mutants.ts'
 import { RULES } from './rules.ts'
 import { FAULTS, KINDS, MOMENTS, type Story, tell } from './stories.ts'
 import type { Modules } from './world.ts'
 
-const REAL: Modules = { wallet, payments, store }
+const REAL: Modules = { wallet, client, payments, store }
 const STORE = 'sdk/src/wallet/payment-store.ts'
+const CLIENT = 'sdk/src/wallet/wallet.ts'
+const PAYMENTS = 'sdk/src/wallet/payments.ts'
 const CONTROL: Mutation = {
   mistake: 'none',
   file: STORE,
@@ -42,9 +46,15 @@ async function withMutant(mutation: Mutation): Promise<Modules> {
     const { walletHandlers } = await importMutant<typeof wallet>(entry, mutation)
     return { ...REAL, wallet: { ...wallet, walletHandlers } }
   }
+  if (file === CLIENT)
+    return {
+      ...REAL,
+      client: await importMutant(CLIENT, mutation),
+      payments: await importMutant(PAYMENTS, mutation),
+    }
   return file === STORE
     ? { ...REAL, store: await importMutant(file, mutation) }
-    : { ...REAL, payments: await importMutant('sdk/src/wallet/payments.ts', mutation) }
+    : { ...REAL, payments: await importMutant(PAYMENTS, mutation) }
 }
 
 describe.each(KINDS)('%s: paid once, and the last result is what the ledger has', (kind) => {

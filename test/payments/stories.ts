@@ -1,6 +1,8 @@
 /** Stories of one payment: a fault, what the user does then, and what must hold at the end. */
 import { formatInstant } from '@quorumscan/verifier'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { parseParty } from '../../sdk/src/platform/parse-party.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore } from '../../sdk/src/platform/store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type { PaymentResult } from '../../sdk/src/wallet/payment-result.ts'
@@ -9,7 +11,13 @@ import type { Payments } from '../../sdk/src/wallet/payments.ts'
 import { type Answer, type Modules, PERIOD_MICROS, World } from './world.ts'
 
 export const KINDS = [
-  ...['transfer', 'own id', 'accept', 'withdraw', 'tap', 'register', 'renew'],
+  'transfer',
+  'own id',
+  'accept',
+  'withdraw',
+  'tap',
+  'register',
+  'renew',
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -18,10 +26,28 @@ export const MOMENTS = ['before', 'during', 'after'] as const
 export type Moment = (typeof MOMENTS)[number]
 
 export const FAULTS = [
-  ...['lost request', 'lost answer', 'half an answer', '401', '403', '408', '409', '429', '500'],
-  ...['502 with HTML', 'reset', 'silence', 'page closed', 'second tab', 'second device'],
-  ...['clock +10 min', 'clock -10 min', 'synchronizer paused', 'validator killed'],
-  ...['validator restored', 'repeat after the period', 'repeat after expiry'],
+  'lost request',
+  'lost answer',
+  'half an answer',
+  '401',
+  '403',
+  '408',
+  '409',
+  '429',
+  '500',
+  '502 with HTML',
+  'reset',
+  'silence',
+  'page closed',
+  'second tab',
+  'second device',
+  'clock +10 min',
+  'clock -10 min',
+  'synchronizer paused',
+  'validator killed',
+  'validator restored',
+  'repeat after the period',
+  'repeat after expiry',
 ] as const
 export type FaultName = (typeof FAULTS)[number]
 
@@ -70,7 +96,7 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
   const pay = (payments: Payments): Promise<PaymentResult<unknown>> => {
     if (kind === 'register') return payments.register({ name: NAME }, { timeoutMs: WAIT_MS })
     if (kind === 'renew') return payments.renew(NAME, { after: due, timeoutMs: WAIT_MS })
-    const transfer = { receiver: world.bob.party, coin: '7', expiresAt }
+    const transfer = { receiver: parseParty(world.bob.party), coin: '7', expiresAt }
     if (kind === 'transfer') return payments.transfer(transfer)
     if (kind === 'own id') return payments.transfer({ ...transfer, trackingId: 'own' })
     if (kind === 'tap') return payments.tap({ usd: '1', commandId: 'tap' })
@@ -150,7 +176,7 @@ export async function tell(modules: Modules, { kind, moment, faults }: Story): P
 
 async function ownOffer(world: World) {
   const made = await world.client({ user: 'alice' }).transfer({
-    receiver: world.bob.party,
+    receiver: parseParty(world.bob.party),
     coin: '5',
     expiresAt: formatInstant(world.nowMicros() + 10 * LIFE_MICROS),
   })

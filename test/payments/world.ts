@@ -9,20 +9,27 @@ import {
   collectRenewalCommand,
   dsoRules,
   errorCodeOf,
+  expireTransferCommand,
   type Ledger,
+  payloadOf,
   subscriptionInitialPayment,
   subscriptionPayment,
+  transferInstruction,
 } from '@quorumscan/ledger'
-import { Scenario } from '@quorumscan/ledger/testing'
+import { type Actor, Scenario } from '@quorumscan/ledger/testing'
 import type { CompletionRecord, DamlValue, EntryResult, LedgerEvent } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
-import { formatInstant } from '@quorumscan/verifier'
+import type { AutoRenewal, PaymentRecord, PaymentsReached } from '@quorumscan/users'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import type * as walletModule from '@quorumscan/wallet'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { transient } from '../../sdk/src/errors.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createHttp } from '../../sdk/src/http/http.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type { Clock } from '../../sdk/src/platform/clock.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { parseParty } from '../../sdk/src/platform/parse-party.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { createMemoryStore, type Store } from '../../sdk/src/platform/store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
@@ -32,7 +39,8 @@ import type * as storeModule from '../../sdk/src/wallet/payment-store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import type * as paymentsModule from '../../sdk/src/wallet/payments.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
-import { createWallet } from '../../sdk/src/wallet/wallet.ts'
+import type * as clientModule from '../../sdk/src/wallet/wallet.ts'
+import { createWalletReads, type WalletReads } from './wallet-reads.ts'
 
 /** Modules of a run: the real ones, or mutants. */
 export type Modules = {
@@ -40,6 +48,7 @@ export type Modules = {
     typeof walletModule,
     'createPayments' | 'walletHandlers' | 'createPartyQueue'
   >
+  readonly client: Pick<typeof clientModule, 'createWallet'>
   readonly payments: Pick<typeof paymentsModule, 'createPayments'>
   readonly store: Pick<typeof storeModule, 'createPaymentStore'>
 }
@@ -51,14 +60,57 @@ export type Answer =
   | 'silence'
   | 'never'
   | 'html'
-  | { readonly status: number; readonly code: string; readonly definite: boolean }
+  | {
+      readonly status: number
+      readonly code: string
+      readonly definite: boolean
+      readonly retryable?: boolean
+    }
 
-/** One fault of the next request that pays. `effect`: whether the validator executes it at once, later or never. */
+/** One fault of the next request. `effect`: whether the validator executes it at once, later or never. */
 export type Fault = {
   readonly answer: Answer
   readonly effect: 'none' | 'now' | 'later'
-  /** Of all requests that pay, until `heal`. */
+  /** Of all such requests, until `heal`. */
   readonly isLasting?: boolean
+  /** Whether it meets a request, such as `POST /v0/register`. Default: those that pay. */
+  readonly meets?: (call: string) => boolean
+}
+
+/** Whether a request pays. */
+export function pays(call: string): boolean {
+  return PAYMENTS.test(call)
+}
+
+/** Longer than the pauses of clients, and shorter than their deadlines. */
+const PAUSE_MS_MAX = 5_000
+
+/** A clock whose pauses end at once, without time of the log, and whose deadlines end by `expire`. */
+export function createTestClock(nowMicros: () => number): { clock: Clock; expire(): void } {
+  const deadlines = new Set<() => void>()
+  let waitedMs = 0
+  return {
+    clock: {
+      nowMicros,
+      monotonicMs: () => nowMicros() / 1000 + waitedMs,
+      delay(ms, signal) {
+        if (ms < PAUSE_MS_MAX) {
+          waitedMs += ms
+          return Promise.resolve()
+        }
+        return new Promise((resolve, reject) => {
+          deadlines.add(resolve)
+          signal?.addEventListener('abort', () => {
+            deadlines.delete(resolve)
+            reject(signal.reason)
+          })
+        })
+      },
+    },
+    expire() {
+      for (const end of deadlines) end()
+    },
+  }
 }
 
 const MINUTE_MICROS = 60_000_000
@@ -66,37 +118,44 @@ export const PERIOD_MICROS = 10 * MINUTE_MICROS
 const URL_OF_VALIDATOR = 'https://validator.test'
 const SUBMIT_MICROS = 15_000_000
 
+/** carol has no party at first. */
+type User = 'alice' | 'bob' | 'carol'
+type ScenarioOptions = NonNullable<ConstructorParameters<typeof Scenario>[0]>
+type Payments = ReturnType<typeof walletModule.createPayments>
 type Body = Readonly<Record<string, unknown>>
 type Handler = (request: {
   readonly user: { readonly userId: string }
   readonly body: Body | null
   readonly params: { readonly contract_id: string }
+  readonly query: Body
+  readonly countRows: (count: number) => void
   readonly signal: AbortSignal
 }) => Promise<{ readonly body: unknown }>
 
 export class World {
   readonly #modules: Modules
-  readonly scenario = new Scenario({ deduplicationMicrosMax: PERIOD_MICROS })
-  readonly alice = this.scenario.actor('alice', 'validator')
-  readonly bob = this.scenario.actor('bob', 'validator')
+  readonly scenario: Scenario
+  readonly alice: Actor
+  readonly bob: Actor
+  readonly carol: Actor
+  /** Users with a party. */
+  readonly #registered = new Set<User>(['alice', 'bob'])
   /** Requests that a network or a paused synchronizer delivers later. */
   readonly #later: (() => Promise<unknown>)[] = []
-  readonly #deadlines = new Set<() => void>()
   readonly #ofLedger: ReturnType<typeof transactionOf>[] = []
   /** How many entries of the log `#ofLedger` includes. */
   #converted = 0
-  /** Pauses of clients, which take no time of the log. */
-  #waitedMs = 0
   #records = new Map<string, PaymentRecord>()
   #reached: PaymentsReached | null = null
+  /** Of the validator. */
+  #payments: Payments
   #handlers: Readonly<Record<string, Handler>>
   #fault: Fault | null = null
+  readonly #time = createTestClock(() => this.nowMicros())
   /** Of clients whose device has the right time. */
-  readonly clock: Clock = {
-    nowMicros: () => this.nowMicros(),
-    monotonicMs: () => this.nowMicros() / 1000 + this.#waitedMs,
-    delay: (ms, signal) => this.#delay(ms, signal),
-  }
+  readonly clock = this.#time.clock
+  /** Ends all deadlines. */
+  readonly expire = this.#time.expire
   /** Requests of all clients, those that pay, and the newest answer. */
   requests = 0
   paymentRequests = 0
@@ -107,13 +166,21 @@ export class World {
   hidesCommandIds = false
   /** The ledger interface answers no search. */
   hidesUpdates = false
+  /** Not enough nodes sign a state. */
+  hidesState = false
   /** Submissions of the validator are held, and get into the log if they are delivered in time. */
   isPaused = false
 
-  constructor(modules: Modules) {
+  /** @param names - Other rules of names. */
+  constructor(modules: Modules, names: NonNullable<ScenarioOptions['names']> = {}) {
     this.#modules = modules
+    this.scenario = new Scenario({ deduplicationMicrosMax: PERIOD_MICROS, names })
+    this.alice = this.scenario.actor('alice', 'validator')
+    this.bob = this.scenario.actor('bob', 'validator')
+    this.carol = this.scenario.actor('carol', 'validator')
     for (const actor of [this.alice, this.bob]) this.scenario.tap(actor, '1000.0')
-    this.#handlers = this.#open()
+    this.#payments = this.#openPayments()
+    this.#handlers = this.#openHandlers()
   }
 
   nowMicros(): number {
@@ -131,11 +198,6 @@ export class World {
   /** Ends a fault that lasts. */
   heal(): void {
     this.#fault = null
-  }
-
-  /** Ends all deadlines. */
-  expire(): void {
-    for (const end of this.#deadlines) end()
   }
 
   /** Whether the platform reports that the device has no network. */
@@ -160,7 +222,8 @@ export class World {
       this.#records = new Map()
       this.#reached = null
     }
-    this.#handlers = this.#open()
+    this.#payments = this.#openPayments()
+    this.#handlers = this.#openHandlers()
   }
 
   /** Offsets of the user's accepted submissions whose command ids begin with the text. */
@@ -191,26 +254,23 @@ export class World {
     return formatInstant(entry?.payload.expiresAt ?? 0)
   }
 
+  /** The wallet of a user. */
+  wallet(user: User) {
+    return this.#modules.client.createWallet(this.#http(user, this.clock))
+  }
+
   /** A client of a user: a page, a tab or a device. */
   client(options: {
-    readonly user: 'alice' | 'bob'
+    readonly user: User
     readonly store?: Store
     readonly skewMicros?: number
   }): paymentsModule.Payments {
     const { user, store = createMemoryStore(), skewMicros = 0 } = options
     const clock: Clock = { ...this.clock, nowMicros: () => this.nowMicros() + skewMicros }
-    const http = createHttp({
-      url: URL_OF_VALIDATOR,
-      ledgerUrl: URL_OF_VALIDATOR,
-      token: user,
-      fetch: (input, init) => this.#fetch(user, String(input), init ?? {}),
-      clock,
-      random: () => 0.5,
-      timeoutMs: 10_000,
-    })
+    const http = this.#http(user, clock)
     return this.#modules.payments.createPayments({
       http,
-      wallet: createWallet(http),
+      wallet: this.#modules.client.createWallet(http),
       names: {
         lookup: async (name) => this.#lookup(name) as never,
         acceptChange: async () => {},
@@ -222,10 +282,22 @@ export class World {
     })
   }
 
+  #http(user: User, clock: Clock) {
+    return createHttp({
+      url: URL_OF_VALIDATOR,
+      ledgerUrl: URL_OF_VALIDATOR,
+      token: user,
+      fetchOf: async () => (input, init) => this.#fetch(user, String(input), init ?? {}),
+      clock,
+      random: () => 0.5,
+      timeoutMs: 10_000,
+    })
+  }
+
   /** An open offer of bob to alice. */
   async offer(): Promise<ReturnType<typeof parseContractId>> {
     const made = await this.client({ user: 'bob' }).transfer({
-      receiver: this.alice.party,
+      receiver: parseParty(this.alice.party),
       coin: '5',
       expiresAt: formatInstant(this.nowMicros() + 10 * 24 * 60 * MINUTE_MICROS),
     })
@@ -236,48 +308,48 @@ export class World {
 
   /** The newest state that enough nodes signed. */
   #lookup(name: string) {
+    if (this.hidesState) {
+      const error = transient('NOT_ENOUGH_NODES', 'No state has enough signatures.')
+      return { kind: 'failed', error, facts: null }
+    }
     const { ledger } = this.scenario
     const { offset, recordTime } = ledger.head()
     const proven = { offset, recordTime: formatInstant(recordTime) }
     const found = ledger
       .all(ansEntry)
       .find(({ payload }) => payload.name === name && payload.expiresAt > recordTime)
-    if (found === undefined) return { kind: 'verified-absent', entry: null, ...proven }
+    if (found === undefined) return { kind: 'proven', value: null, ...proven }
     const { user, url, description, expiresAt } = found.payload
     const { contractId } = found
     const entry = { name, party: user, url, description, contractId }
     return {
-      kind: 'verified',
-      entry: { ...entry, expiresAt: formatInstant(expiresAt) },
+      kind: 'proven',
+      value: { ...entry, expiresAt: formatInstant(expiresAt) },
       ...proven,
     }
   }
 
-  /** What super-validators do: they collect the coin of names and renewals. */
-  #collect(): void {
+  /**
+   * What automation does: super-validators collect the coin of names and renewals, and the validator ends expired offers and
+   * deletes records that it need not keep.
+   */
+  async #automate(): Promise<void> {
     const { scenario } = this
     const [sv] = scenario.svs
+    await this.#payments.forgetExpired()
     if (this.isPaused || sv === undefined) return
+    for (const actor of [this.alice, this.bob])
+      for (const offer of scenario.ledger.byKey(`offers:${actor.party}`)) {
+        const { executeBefore } = payloadOf(transferInstruction, offer).transfer
+        if (executeBefore > this.nowMicros()) continue
+        const { contractId: instruction } = offer
+        scenario.do(actor, expireTransferCommand({ instruction, actor: actor.party }))
+      }
     for (const { contractId } of scenario.ledger.all(subscriptionInitialPayment))
       scenario.resolve(contractId)
     const rules = scenario.the(dsoRules)
     for (const { contractId: payment } of scenario.ledger.all(subscriptionPayment))
       scenario.do(sv, collectRenewalCommand({ dsoRules: rules, sv: sv.party, payment }))
-  }
-
-  /** Pauses end at once. A deadline ends when a request gets no answer. */
-  #delay(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms < 5_000) {
-      this.#waitedMs += ms
-      return Promise.resolve()
-    }
-    return new Promise((resolve, reject) => {
-      this.#deadlines.add(resolve)
-      signal?.addEventListener('abort', () => {
-        this.#deadlines.delete(resolve)
-        reject(signal.reason)
-      })
-    })
   }
 
   async #fetch(user: string, url: string, init: RequestInit): Promise<Response> {
@@ -287,13 +359,17 @@ export class World {
   }
 
   async #respond(user: string, url: string, init: RequestInit): Promise<Response> {
-    const { pathname } = new URL(url)
+    const { pathname, searchParams } = new URL(url)
     const body: Body | null = typeof init.body === 'string' ? JSON.parse(init.body) : null
-    const run = () => this.#answer(user, `${init.method} ${pathname}`, body)
-    const isPayment = init.method === 'POST' && PAYMENTS.test(pathname)
-    this.#collect()
-    const fault = isPayment ? this.#fault : null
-    if (isPayment) this.paymentRequests++
+    const query = Object.fromEntries(
+      [...searchParams].map(([name, text]) => [name, name === 'page_size' ? Number(text) : text]),
+    )
+    const call = `${init.method} ${pathname}`
+    const run = () => this.#answer(user, call, { body, query })
+    await this.#automate()
+    if (pays(call)) this.paymentRequests++
+    const { meets = pays } = this.#fault ?? {}
+    const fault = meets(call) ? this.#fault : null
     if (fault === null) return run()
     if (fault.isLasting !== true) this.#fault = null
     if (fault.effect === 'now') await run()
@@ -307,15 +383,19 @@ export class World {
     if (answer === 'never') return new Promise(() => {})
     if (answer === 'html') return new Response('<h1>Bad Gateway</h1>', { status: 502 })
     if (answer === 'silence') {
-      for (const end of this.#deadlines) setImmediate(end)
+      setImmediate(this.expire)
       return new Promise(() => {})
     }
-    const { status, code, definite } = answer
-    const error = { error: code, code, definite, retryable: false, request_id: 'r', details: null }
+    const { status, code, definite, retryable = false } = answer
+    const error = { error: code, code, definite, retryable, request_id: 'r', details: null }
     return Response.json(error, { status })
   }
 
-  async #answer(user: string, call: string, body: Body | null): Promise<Response> {
+  async #answer(
+    user: string,
+    call: string,
+    { body, query }: { readonly body: Body | null; readonly query: Body },
+  ): Promise<Response> {
     const found = ROUTES.find(([pattern]) => pattern.test(call))
     if (found === undefined) return this.#readLedger(call, body)
     const [pattern, operation] = found
@@ -324,7 +404,15 @@ export class World {
       const handler = this.#handlers[operation] as Handler
       const { signal } = new AbortController()
       const params = { contract_id: decodeURIComponent(contractId) }
-      const answered = await handler({ user: { userId: user }, body, params, signal })
+      const countRows = () => {}
+      const answered = await handler({
+        user: { userId: user },
+        body,
+        params,
+        query,
+        countRows,
+        signal,
+      })
       return answered.body === null
         ? new Response(null, { status: 200 })
         : Response.json(answered.body)
@@ -343,9 +431,9 @@ export class World {
     const transactions = this.#transactions()
     if (call === 'POST /v2/updates') {
       if (this.hidesUpdates) return new Response('', { status: 502 })
-      const { beginExclusive, endInclusive } = Object(body)
+      const { beginExclusive, endInclusive } = membersOf(body)
       const range = transactions.filter(
-        ({ offset }) => offset > beginExclusive && offset <= endInclusive,
+        ({ offset }) => offset > Number(beginExclusive) && offset <= Number(endInclusive),
       )
       return Response.json(
         range.slice(0, 200).map((value) => ({
@@ -355,10 +443,10 @@ export class World {
         })),
       )
     }
-    const { contractId } = Object(body)
+    const { contractId } = membersOf(body)
     const archiving = transactions.find(({ events }) =>
       events.some(
-        (event) => 'ExercisedEvent' in event && isEndOf(event.ExercisedEvent, contractId),
+        (event) => 'ExercisedEvent' in event && isEndOf(event.ExercisedEvent, String(contractId)),
       ),
     )
     const created = transactions
@@ -384,11 +472,9 @@ export class World {
     return this.#ofLedger
   }
 
-  /** The validator's wallet. */
-  #open(): Readonly<Record<string, Handler>> {
+  #openPayments(): Payments {
     const { ledger } = this.scenario
     const { publicKey: participant } = this.alice.keyPair
-    const { wallet } = this.#modules
     const completions = (): CompletionRecord[] =>
       ledger.results().flatMap((result, index) => {
         const entry = ledger.entries()[index]
@@ -398,7 +484,7 @@ export class World {
         const { offset, recordTime } = entry
         return [{ offset, recordTime, entryHash: '', completion, outcome }]
       })
-    const payments = wallet.createPayments({
+    return this.#modules.wallet.createPayments({
       participant,
       store: {
         find: async (id) => this.#records.get(id) ?? null,
@@ -409,7 +495,10 @@ export class World {
             if (!this.#records.has(record.changeId)) this.#records.set(record.changeId, record)
           this.#reached = reached
         },
-        forget: async () => {},
+        forget: async (recordTime) => {
+          for (const [id, { keptUntil }] of this.#records)
+            if (keptUntil < recordTime) this.#records.delete(id)
+        },
       },
       history: {
         head: () => ledger.head(),
@@ -421,20 +510,30 @@ export class World {
         resultAt: async (offset) => {
           const result = ledger.results()[offset - 1]
           const first = result?.kind === 'accepted' ? result.update.events[0] : undefined
-          return first?.kind === 'exercised' ? Object(first.result) : null
+          return first?.kind === 'exercised' ? membersOf(first.result) : null
         },
         hasParties: async () => true,
       },
     })
-    const preferences = new Map<string, boolean>()
-    const port: Ledger & Pick<Replica, 'contractsByKeys'> = {
-      contractsByKeys: async (keys) => ({
-        ...ledger.head(),
-        contracts: keys.map((key) => ledger.byKey(key)),
-      }),
+  }
+
+  /** The validator's wallet. */
+  #openHandlers(): Readonly<Record<string, Handler>> {
+    const { ledger } = this.scenario
+    const { wallet } = this.#modules
+    const renewals = new Map<string, AutoRenewal>()
+    const reads = createWalletReads(ledger)
+    const port: Ledger & Pick<Replica, 'contractsByKeys'> & WalletReads = {
+      ...reads,
+      async contractsByKeys(keys, { limit = Number.MAX_SAFE_INTEGER } = {}) {
+        const lists = await Promise.all(keys.map((key) => reads.listContracts([key], { limit })))
+        return { ...ledger.head(), contracts: lists.map(({ contracts }) => contracts) }
+      },
       head: () => ledger.head(),
       contracts: async (ids) => ids.map((id) => ledger.contract(id)),
-      contractsByKey: async (key) => ledger.byKey(key),
+      contractsByKey: async (key, { limit = Number.MAX_SAFE_INTEGER } = {}) =>
+        (await reads.listContracts([key], { limit })).contracts,
+      totals: async (keys) => ledger.totals(keys),
       isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
       dueItems: async () => [],
       dryRun: async () => ({ kind: 'checkpoint' }),
@@ -442,15 +541,23 @@ export class World {
     }
     const context = {
       ledger: port,
-      payments,
-      queue: wallet.createPartyQueue(),
-      autoRenewals: {
-        areEnabled: async (references: readonly string[]) =>
-          references.map((reference) => preferences.get(reference) === true),
-        set: async (row: { readonly reference: string; readonly isEnabled: boolean }) => {
-          preferences.set(row.reference, row.isEnabled)
+      payments: this.#payments,
+      registration: {
+        register: async (userId: User) => {
+          this.#registered.add(userId)
+          return this[userId].party
         },
       },
+      queue: wallet.createPartyQueue(),
+      autoRenewals: {
+        find: async (references: readonly string[]) =>
+          references.map((reference) => renewals.get(reference) ?? null),
+        set: async (reference: string, renewal: AutoRenewal | null) => {
+          if (renewal === null) renewals.delete(reference)
+          else renewals.set(reference, renewal)
+        },
+      },
+      mayAct: async () => true,
       submitter: {
         dryRun: async () => null,
         submit: async (input: Parameters<Scenario['ledger']['submit']>[0]) => this.#submit(input),
@@ -459,9 +566,10 @@ export class World {
       assertLive: () => {},
       store: {
         users: {
-          get: async (userId: 'alice' | 'bob') => {
+          get: async (userId: User) => {
             const { party } = this[userId]
-            const user = { id: userId, primaryParty: party, isDeactivated: false }
+            const primaryParty = this.#registered.has(userId) ? party : null
+            const user = { id: userId, primaryParty, isDeactivated: false }
             return { user, rights: [{ kind: 'CanActAs', party }] }
           },
         },
@@ -490,10 +598,14 @@ export class World {
 }
 
 /** Requests that pay. */
-const PAYMENTS = /\/(tap|transfers)\b|\/subscription-requests\/[^/]+\/accept$|\/pay$/
+const PAYMENTS = /^POST .*(\/(tap|transfers)\b|\/subscription-requests\/[^/]+\/accept$|\/pay$)/
 
 const ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^POST \/v0\/register$/, 'registerUser'],
   [/^GET \/v0\/wallet\/user-status$/, 'getUserStatus'],
+  [/^GET \/v0\/wallet\/balance$/, 'getBalance'],
+  [/^POST \/v0\/wallet\/transactions$/, 'listTransactions'],
+  [/^GET \/v0\/wallet\/token-standard\/transfers$/, 'listTransfers'],
   [/^POST \/v0\/entry\/create$/, 'createEntry'],
   [/^GET \/v0\/entry\/all$/, 'listOwnEntries'],
   [/^GET \/v0\/wallet\/subscription-requests$/, 'listSubscriptionRequests'],
@@ -542,15 +654,26 @@ function transactionOf(
 function eventOf(event: LedgerEvent, offset: number) {
   const { nodeId, contractId } = event
   const shared = {
-    ...{ offset, nodeId, contractId, templateId: 't', packageName: 'q' },
-    ...{ witnessParties: [], signatories: [], observers: [], acsDelta: true },
+    offset,
+    nodeId,
+    contractId,
+    templateId: 't',
+    packageName: 'q',
+    witnessParties: [],
+    signatories: [],
+    observers: [],
+    acsDelta: true,
   }
   if (event.kind === 'created')
     return {
       CreatedEvent: {
         ...shared,
-        ...{ contractKey: null, contractKeyHash: '', createdEventBlob: '', interfaceViews: [] },
-        ...{ createdAt: '', representativePackageId: '' },
+        contractKey: null,
+        contractKeyHash: '',
+        createdEventBlob: '',
+        interfaceViews: [],
+        createdAt: '',
+        representativePackageId: '',
         createArgument: jsonOf(event.payload),
       },
     }
@@ -558,8 +681,14 @@ function eventOf(event: LedgerEvent, offset: number) {
   return {
     ExercisedEvent: {
       ...shared,
-      ...{ interfaceId: null, choice, choiceArgument: {}, actingParties: [], consuming },
-      ...{ lastDescendantNodeId, exerciseResult: jsonOf(event.result), implementedInterfaces: [] },
+      interfaceId: null,
+      choice,
+      choiceArgument: {},
+      actingParties: [],
+      consuming,
+      lastDescendantNodeId,
+      exerciseResult: jsonOf(event.result),
+      implementedInterfaces: [],
     },
   }
 }

@@ -2,7 +2,7 @@
 import { fromUtf8 } from '@quorumscan/base'
 import type { TransportRequest } from '@quorumscan/reader'
 import { entryToWire, type SimNode, type SimReply, simEntry } from '@quorumscan/testkit'
-import { formatInstant as formatTime, type Lookup, utf8 } from '@quorumscan/verifier'
+import { formatInstant, type Lookup, utf8 } from '@quorumscan/verifier'
 import type { SeededRandom } from '../support/seeded-random.ts'
 
 /** The reply of a lying node. With null it never replies; a rejection resets the connection. */
@@ -105,7 +105,7 @@ export const LIES: Readonly<Record<string, Lie>> = {
     const body = utf8(JSON.stringify({ ...batch, at_offset: offset }))
     return node.answer({ ...request, body })
   },
-  newerTime: changingHeader('x-ledger-record-time', () => formatTime(FAR_MICROS)),
+  newerTime: changingHeader('x-ledger-record-time', () => formatInstant(FAR_MICROS)),
   otherHistory: changingHeader('x-ledger-history-hash', () => 'ab'.repeat(32)),
   otherOffset: changingHeader('x-ledger-offset', (value) => String(Number(value) + 1)),
   earlyHead: changingHeader('x-ledger-head', (value, random) =>

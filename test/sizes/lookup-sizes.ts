@@ -15,9 +15,9 @@ const VIEM = `import { createClient, http } from 'viem'
 const LOOKUPS = {
   // Includes the module that the first lookup imports at run time.
   quorumscan: `import { createScan } from '@quorumscan/sdk'
-    import { createScanParts } from '../sdk/src/scan-parts.ts'
+    import { createScanLookups } from '../sdk/src/names/lookups.ts'
     const scan = createScan({ seeds: ['https://node.example'], genesis: '00' })
-    console.log(await scan.names.resolve('alice'), createScanParts)`,
+    console.log(await scan.names.resolve('alice'), createScanLookups)`,
   viem: `${VIEM}
     console.log(await getEnsAddress(client, { name: 'alice.eth' }))`,
   'viem with normalize': `import { normalize } from 'viem/ens'

@@ -58,8 +58,13 @@ export async function createBareSystem(options: BareSystemOptions): Promise<Bare
     execFileSync(
       mmdebstrap,
       [
-        ...['--variant=minbase', `--include=${packages.join(',')}`, `--aptopt=${proxies}`],
-        ...['--quiet', release, root, archiveOf(release)],
+        '--variant=minbase',
+        `--include=${packages.join(',')}`,
+        `--aptopt=${proxies}`,
+        '--quiet',
+        release,
+        root,
+        archiveOf(release),
       ],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     )

@@ -38,7 +38,9 @@ function parseLine(text: string): Line {
   // Numbers are offsets, ports and times.
   const key = JSON.stringify([level, msg ?? _msg, code, error.message]).replace(/[0-9]+/g, '0')
   return {
-    ...{ key, stack, isWarning: ['warn', 'error', 'fatal'].includes(level ?? '') },
+    key,
+    stack,
+    isWarning: ['warn', 'error', 'fatal'].includes(level ?? ''),
     text: stack === undefined ? text : JSON.stringify({ ...fields, err: error }),
   }
 }

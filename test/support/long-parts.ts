@@ -18,12 +18,16 @@ export type LongPart = {
   readonly minutes?: number
   /** Files and folders: CI runs it if one of them has changed since its last pass, and not only if the commit picks it. */
   readonly changes?: readonly string[]
+  /** Run by hand before a release. It takes longer than CI has for all parts. */
+  readonly isOfRelease?: boolean
 }
 
 const ORDERING = ['test/e2e/ordering.test.ts']
 const ENGINES = ['cluster/src/rig/ordering.integration.test.ts']
 const OPERATORS = ['test/e2e/operators.test.ts']
+const OPERATOR_FAULTS = ['test/e2e/operator-faults.test.ts']
 const BARE_MACHINE = ['test/consumer/bare-machine.test.ts']
+const SLOW_MACHINE = ['test/consumer/slow-machine.test.ts']
 /** What decides whether the first command on a new machine works. */
 const START_FILES = [
   'cluster/bootstrap.mjs',
@@ -43,6 +47,10 @@ const ATTACKS = ['test/attacks/attacks.test.ts']
 const NODE_FILES = [
   'sdk/src',
   'packages/replica/src/rule-1.integration.test.ts',
+  'packages/redis/src/command-timeout.integration.test.ts',
+  'packages/server/src/lifecycle.test.ts',
+  'packages/server/src/node-internals.test.ts',
+  'packages/server/src/upgrades.integration.test.ts',
   'test/vectors',
   'test/parity',
   'test/consumer/consumer.test.ts',
@@ -106,6 +114,20 @@ export const PARTS: readonly LongPart[] = [
     files: BARE_MACHINE,
     minutes: 15,
     changes: START_FILES,
+  },
+  {
+    name: 'one-core',
+    shows: 'npm test passes on one core',
+    files: SLOW_MACHINE,
+    minutes: 40,
+    isOfRelease: true,
+  },
+  {
+    name: 'busy-machine',
+    shows: 'npm test passes next to two busy processes',
+    files: SLOW_MACHINE,
+    minutes: 40,
+    isOfRelease: true,
   },
   {
     name: 'redis-7',
@@ -244,9 +266,34 @@ export const PARTS: readonly LongPart[] = [
     files: OPERATORS,
   },
   {
+    name: 'operators-faults-state',
+    shows: 'the tables of faults in operations.md: rebuilding, diverged',
+    files: OPERATOR_FAULTS,
+  },
+  {
+    name: 'operators-faults-log',
+    shows: 'the tables of faults in operations.md: behind, old software',
+    files: OPERATOR_FAULTS,
+  },
+  {
+    name: 'operators-faults-silence',
+    shows: 'the tables of faults in operations.md: hung, cut off',
+    files: OPERATOR_FAULTS,
+  },
+  {
+    name: 'operators-faults-start',
+    shows: 'the tables of faults in operations.md: wrong genesis, expired certificate',
+    files: OPERATOR_FAULTS,
+  },
+  {
+    name: 'operators-faults-machine',
+    shows: 'the tables of faults in operations.md: wrong clock, full disk',
+    files: OPERATOR_FAULTS,
+  },
+  {
     name: 'upgrade',
     shows: 'operators install newer software and vote for its version, and no lookup fails',
-    files: ['test/e2e/upgrade.test.ts'],
+    files: ['test/e2e/upgrade.test.ts', 'test/e2e/going-back.test.ts'],
   },
   {
     name: 'alerts',
@@ -286,6 +333,12 @@ export const PARTS: readonly LongPart[] = [
     shows: 'attacks of outsiders and of members do bounded harm to one cluster',
     files: ATTACKS,
   },
+  {
+    name: 'attacks-sources',
+    shows:
+      'sources and seeds that lie, hang or count twice, and users who lost their rights, gain nothing',
+    files: ATTACKS,
+  },
   { name: 'attacks-cometbft', shows: 'attacks on members that order together', files: ATTACKS },
   // Attacks on a cluster of their own.
   {
@@ -314,8 +367,29 @@ export const PARTS: readonly LongPart[] = [
     files: ATTACKS,
   },
   {
+    name: 'delayed-submissions',
+    shows: 'a thousand delayed commands of one user do not delay those of another',
+    files: ATTACKS,
+  },
+  {
+    name: 'refused-entries',
+    shows:
+      'entries that the state refuses do not reach the log, or cost four addresses their bytes',
+    files: ATTACKS,
+  },
+  {
+    name: 'costly-lists',
+    shows: 'a user that reads lists of many contracts does not delay ten modest ones',
+    files: ATTACKS,
+  },
+  {
     name: 'expired-bundle-flood',
     shows: 'bundles of expired entries make ordering take at most three times as long',
+    files: ATTACKS,
+  },
+  {
+    name: 'unread-answers',
+    shows: 'large answers that are not read, and idle connections, leave a process its memory',
     files: ATTACKS,
   },
   {
@@ -341,19 +415,52 @@ export const PARTS: readonly LongPart[] = [
     files: ['test/consumer/tools.test.ts'],
   },
   {
+    name: 'member-sets',
+    shows: 'TLC finds no violation in the model of member sets that change, and each planted fault',
+    files: ['test/sim/members/member-sets.test.ts'],
+  },
+  {
+    name: 'suites-crypto',
+    shows:
+      'Wycheproof, speccheck and CCTV hold for signatures, and vectors made from RFC 7515 for tokens',
+    files: ['test/suites/crypto.test.ts'],
+  },
+  {
+    name: 'suites-json',
+    shows: 'JSONTestSuite holds for each parser, and RFC 8785 with two other implementations',
+    files: ['test/suites/json.test.ts'],
+  },
+  {
+    name: 'suites-texts',
+    shows: 'times are read as RFC 3339 writes them, and no confusable character is one of a name',
+    files: ['test/suites/texts.test.ts'],
+  },
+  {
+    name: 'suites-http',
+    shows: 'the server of all processes reads HTTP and WebSockets as RFC 9112 and RFC 6455 say',
+    files: ['test/suites/http.test.ts'],
+  },
+  {
+    name: 'suites-documents',
+    shows: 'Python, Go and Java read the patterns of the OpenAPI documents as JavaScript does',
+    files: ['test/suites/documents.test.ts'],
+  },
+  {
     name: 'site',
     shows: 'all pages of the documentation site fit and are accessible',
     files: ['test/browser/site.test.ts'],
   },
   {
     name: 'node-22',
-    shows: 'the tests of the SDK pass with Node 22',
+    shows:
+      'the tests of the SDK, and of what relies on internals of Node and ioredis, pass with Node 22',
     files: NODE_FILES,
     node: '22',
   },
   {
     name: 'node-24',
-    shows: 'the tests of the SDK pass with Node 24',
+    shows:
+      'the tests of the SDK, and of what relies on internals of Node and ioredis, pass with Node 24',
     files: NODE_FILES,
     node: '24',
   },

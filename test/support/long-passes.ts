@@ -28,7 +28,9 @@ const LIST = 'test/support/long-parts.ts'
 export function createHistory(directory: string) {
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, {
-      ...{ cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+      cwd: directory,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   return {
     head: () => git('rev-parse', 'HEAD'),

@@ -25,6 +25,7 @@ import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { redisCache } from '@quorumscan/base'
 import { createDirectory, provided, required, untilTrue } from '@quorumscan/testkit'
+import { deleteAfterTest } from './test-logs.ts'
 
 const exec = promisify(execFile)
 
@@ -67,7 +68,9 @@ export type Machine = {
   /** Drops all traffic in and out. On a loopback address, all its processes are paused instead. */
   cutOff(): Promise<void>
   reconnect(): Promise<void>
-  /** Kills its processes and deletes its directory. */
+  /** Kills its processes, and takes it from the network. Its directory stays. */
+  detach(): Promise<void>
+  /** As `detach`, and deletes its directory. */
   destroy(): Promise<void>
 }
 
@@ -84,9 +87,13 @@ export type Machines = AsyncDisposable & {
 /** Relays connections from the announced address of a machine to its real address. */
 export type StartRelay = (announced: string, address: string) => Promise<void>
 
-/** @param startRelay - Starts a relay in front of each machine. Used only if machines are namespaces. */
+/**
+ * The directory stays until the current test has ended, so that its logs are printed if it fails.
+ *
+ * @param startRelay - Starts a relay in front of each machine. Used only if machines are namespaces.
+ */
 export async function createMachines(startRelay?: StartRelay): Promise<Machines> {
-  const { path: root, ...temporary } = createDirectory('machines')
+  const { path: root } = createDirectory('machines')
   await chmod(root, 0o711) // A user can enter its directory, but not list the others.
   const wiring = canUseNamespaces() ? wireNamespaces(startRelay) : wireLoopback()
   const redis = redisOfMachines(root)
@@ -105,15 +112,15 @@ export async function createMachines(startRelay?: StartRelay): Promise<Machines>
         directory: join(root, `${number}-${name}`),
         user: hasUsers ? USER_FIRST + number : null,
         redis,
-        onDestroyed: () => machines.delete(machine),
+        onDetached: () => machines.delete(machine),
       })
       machines.add(machine)
       return machine
     },
     async [Symbol.asyncDispose]() {
-      for (const machine of machines) await machine.destroy()
+      for (const machine of machines) await machine.detach()
       wiring.remove()
-      temporary[Symbol.dispose]()
+      deleteAfterTest(root)
     },
   }
 }
@@ -128,7 +135,7 @@ async function addMachine(
     readonly user: number | null
     /** The Redis of its processes. */
     readonly redis: string
-    onDestroyed(): void
+    onDetached(): void
   },
 ): Promise<Machine> {
   const { name, address, directory, user, redis } = options
@@ -162,8 +169,15 @@ async function addMachine(
       signal('SIGKILL')
       return pidsOf(directory).length === 0
     })
+  const detach = async () => {
+    await kill()
+    attachment.remove()
+    options.onDetached()
+  }
   return {
-    ...{ name, address, directory },
+    name,
+    address,
+    directory,
     anyAddress: wiring.kind === 'namespaces' ? '0.0.0.0' : address,
     ownAddress: wiring.kind === 'namespaces' ? '127.0.0.1' : address,
     async run(command, ...args) {
@@ -191,11 +205,10 @@ async function addMachine(
       if (attachment.cut === null) signal('SIGCONT')
       else attachment.cut(false)
     },
+    detach,
     async destroy() {
-      await kill()
-      attachment.remove()
+      await detach()
       await rm(directory, { recursive: true, force: true })
-      options.onDestroyed()
     },
   }
 }

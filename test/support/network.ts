@@ -5,12 +5,13 @@ import {
   createSystemClock,
   type KeyPair,
   keyPairFromSeed,
+  median,
   randomHex,
   systemRandom,
 } from '@quorumscan/base'
 import { encodeEntry } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { send, until } from '@quorumscan/testkit'
+import { createHttpClient, send, until } from '@quorumscan/testkit'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup } from './client.ts'
@@ -93,6 +94,36 @@ export async function ruleIds(cluster: RunningCluster) {
   return { dsoRules: dso_rules.contract, coinRules: coin_rules.contract }
 }
 
+/** Makes many coins of a user: so many with each submission. */
+export async function tapOften(
+  cluster: RunningCluster,
+  { token, party }: { readonly token: string; readonly party: string },
+  { submissions, taps }: { readonly submissions: number; readonly taps: number },
+): Promise<void> {
+  const { coinRules } = await ruleIds(cluster)
+  const client = createHttpClient(cluster.urls.validator, token)
+  const tap = {
+    templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+    contractId: coinRules.contract_id,
+    choice: 'CoinRules_DevNet_Tap',
+    choiceArgument: { receiver: party, amount: '1.0' },
+  }
+  for (let count = 0; count < submissions; count++) {
+    const submit = () =>
+      client.post('/v2/commands/submit-and-wait', {
+        commands: Array(taps).fill({ ExerciseCommand: tap }),
+        commandId: randomHex(systemRandom, 8),
+        actAs: [party],
+        disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
+      })
+    const { status, text } = await until('the taps to be permitted', async () => {
+      const answer = await submit()
+      return answer.status === 429 ? undefined : answer
+    })
+    if (status !== 200) throw new Error(`taps were refused: ${text}`)
+  }
+}
+
 /** Registers names one after the other as a user of the validator, and measures the time of each in ms. */
 export async function createRegistrar(cluster: RunningCluster) {
   const label = randomHex(systemRandom, 4)
@@ -115,7 +146,7 @@ export async function createRegistrar(cluster: RunningCluster) {
     async median(rounds: number): Promise<number> {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) times.push(await this.register())
-      return times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+      return median(times)
     },
   }
 }

@@ -3,7 +3,7 @@
  * on its own machine and publishes a member file. All make the same genesis, and each runs its own part with `run`. All
  * connections use TLS.
  */
-import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { type ChildProcess, execFileSync, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
@@ -13,15 +13,18 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority, required, type TestAuthority, until } from '@quorumscan/testkit'
+import { clearDisk, fillDisk } from 'quorumscan/testing/disk'
 import { enginePath } from 'quorumscan/testing/engine'
 import { type createUser, unwrap } from './client.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { createMachines, type Machine, type Machines, type StartRelay } from './machines.ts'
 import { ROOT } from './root.ts'
+import { printLogs } from './test-logs.ts'
 import { createTrustingFetch } from './trusting-fetch.ts'
 
 export type Ordering = 'redis' | 'cometbft'
@@ -51,6 +54,8 @@ export type Operator = {
   readonly logFile: string
   outputStart: number
   running: ChildProcess | null
+  /** Variables of `run` and other commands, in addition to those of its machine. */
+  env: Readonly<Record<string, string>>
 }
 
 export type NetworkOptions = {
@@ -109,9 +114,16 @@ async function makeNetwork(
   mkdirSync(logs)
   const add = async (role: Operator['role'], name: string): Promise<Operator> => {
     const operator: Operator = {
-      ...{ role, name, machine: await machines.add(name), configFile: '' },
+      role,
+      name,
+      machine: await machines.add(name),
+      configFile: '',
       synchronizerPort: SYNCHRONIZER_PORT_FIRST + operators.length,
-      ...{ bin: BIN, logFile: join(logs, `${name}.log`), outputStart: 0, running: null },
+      bin: BIN,
+      logFile: join(logs, `${name}.log`),
+      outputStart: 0,
+      running: null,
+      env: {},
     }
     operators.push(operator)
     return operator
@@ -168,7 +180,10 @@ async function makeNetwork(
     operator.configFile = join(operator.machine.directory, 'etc/run.env')
 
   return {
-    ...{ svs, synchronizer, validator, all: operators as readonly Operator[] },
+    svs,
+    synchronizer,
+    validator,
+    all: operators as readonly Operator[],
     /** The argument of `createUser` and `lookup`. */
     client: {
       urls: { validator: urlOf(validator) },
@@ -185,28 +200,31 @@ async function makeGenesis(
   operators: readonly Operator[],
   { ordering, devnet = true, rules = ['coin.tickMicros=1s'] }: NetworkOptions,
 ): Promise<void> {
-  const memberFiles: { readonly file: string; readonly text: string }[] = []
-  for (const operator of operators) {
+  const newKeys = async (operator: Operator) => {
     const { role, name, machine } = operator
     const addressFlags = [
-      ...['--url', urlOf(operator)],
-      ...['--engine-address', `${machine.address}:${ENGINE_PORT}`],
+      '--url',
+      urlOf(operator),
+      '--engine-address',
+      `${machine.address}:${ENGINE_PORT}`,
     ]
     const flags = ['--name', name, '--role', ROLES[role], ...(role === 'sv' ? addressFlags : [])]
     const made = await runCli(operator, 'keys', 'new', ...flags, '--out', 'var', '--json')
     const text = readFileSync(JSON.parse(made).memberFile, 'utf8')
-    memberFiles.push({ file: `etc/members/${name}.member.json`, text })
+    return { file: `etc/members/${name}.member.json`, text }
   }
+  const memberFiles = await Promise.all(operators.map(newKeys))
   const files = memberFiles.map(({ file }) => file)
   const set = [`devnet=${devnet}`, ...rules].flatMap((rule) => ['--set', rule])
   const settings = ['--ordering', ordering, ...set, '--json']
-  const hashes = new Set<string>()
-  for (const operator of operators) {
+  const makeOne = async (operator: Operator) => {
     for (const { file, text } of memberFiles) operator.machine.write(file, text)
     const out = ['--out', 'etc/genesis.json']
-    hashes.add(await runCli(operator, 'genesis', 'create', ...files, ...settings, ...out))
+    const hash = await runCli(operator, 'genesis', 'create', ...files, ...settings, ...out)
     await runCli(operator, 'genesis', 'verify', 'etc/genesis.json', ...files)
+    return hash
   }
+  const hashes = new Set(await Promise.all(operators.map(makeOne)))
   if (hashes.size !== 1) throw new Error(`operators have several geneses: ${[...hashes].join(' ')}`)
 }
 
@@ -220,10 +238,38 @@ function urlOf({ machine }: Pick<Operator, 'machine'>): string {
   return `https://${machine.address}:${PORT}`
 }
 
-/** Runs the `quorumscan` command on the operator's machine, and returns its output. */
-export function runCli({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
-  const trust = 'QS_PEER_CA=etc/tls/ca.pem'
-  return machine.run('env', trust, process.execPath, bin, ...args)
+/** Runs the `quorumscan` command on the operator's machine, with the variables of its `run`. Returns the output. */
+export function runCli(
+  { machine, bin, env }: Operator,
+  ...args: readonly string[]
+): Promise<string> {
+  const variables = Object.entries({ QS_PEER_CA: 'etc/tls/ca.pem', ...env })
+  const assignments = variables.map(([name, value]) => `${name}=${value}`)
+  return machine.run('env', ...assignments, process.execPath, bin, ...args)
+}
+
+/** Runs a command of one operator with its own key, node and synchronizer. */
+export function decide(
+  { synchronizer }: Pick<Network, 'synchronizer'>,
+  operator: Operator,
+  ...command: readonly string[]
+): Promise<string> {
+  const { machine, name, synchronizerPort } = operator
+  const isAlone = synchronizer !== null
+  return runCli(
+    operator,
+    ...command,
+    '--key',
+    `var/keys/${name}.operator`,
+    '--genesis',
+    'etc/genesis.json',
+    '--scan',
+    `https://${machine.address}:4611`,
+    ...(isAlone
+      ? ['--synchronizer', urlOf(synchronizer), '--token-file', 'etc/token']
+      : ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]),
+    ...(isAlone ? [] : ['--token-file', `var/secrets/log-token-${name}`]),
+  )
 }
 
 /** What `rewards`, or a command below it, prints for a super-validator. */
@@ -242,29 +288,72 @@ export async function acceptOffer({ client }: Awaited<ReturnType<typeof createUs
 
 /** Starts the operator's processes. */
 export function run(operator: Operator): ChildProcess {
-  const { machine, role, bin, configFile, logFile } = operator
+  const { machine, role, bin, configFile, logFile, env } = operator
   operator.outputStart = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
   const args = ['run', role, '--config', configFile]
   const log = openSync(logFile, 'a')
   const stdio: StdioOptions = ['ignore', log, log]
-  operator.running = machine.start({ stdio }, process.execPath, bin, ...args)
+  operator.running = machine.start({ stdio, env }, process.execPath, bin, ...args)
   closeSync(log)
   return operator.running
 }
 
 /** The output of the operator's processes since the last start. */
-export function outputOf({ logFile, outputStart }: Operator): string {
+export function outputOf({
+  logFile,
+  outputStart,
+}: Pick<Operator, 'logFile' | 'outputStart'>): string {
   return readFileSync(logFile).subarray(outputStart).toString()
 }
 
-/** Waits until all processes of the operator are ready. */
-export async function untilReady(operator: Operator): Promise<void> {
+/** Waits until all processes of the operator are ready. If they are not, also in a hook, the logs of all are printed. */
+export async function untilReady(
+  operator: Pick<Operator, 'name' | 'running' | 'logFile' | 'outputStart'>,
+): Promise<void> {
   const { name } = operator
-  await until(`${name} to be ready`, () => {
-    const output = outputOf(operator)
-    if (operator.running?.exitCode !== null) throw new Error(`${name} ended: ${output}`)
-    return output.includes(`${name} is ready`) ? true : undefined
-  })
+  try {
+    await until(`${name} to be ready`, () => {
+      const output = outputOf(operator)
+      const { exitCode, signalCode } = operator.running ?? { exitCode: null, signalCode: 'none' }
+      if (exitCode !== null || signalCode !== null) throw new Error(`${name} ended: ${output}`)
+      return output.includes(`${name} is ready`) ? true : undefined
+    })
+  } catch (error) {
+    printLogs()
+    throw error
+  }
+}
+
+/** Puts the data directory of the operator on a disk of its own, before it runs. @param size - Such as `3g`. */
+export function mountDisk(operator: Operator, size: string) {
+  required('mount')
+  const { directory } = operator.machine
+  const path = join(directory, 'var')
+  const { uid } = statSync(directory)
+  const before = `${path}.before`
+  renameSync(path, before)
+  mkdirSync(path)
+  const options = `size=${size},uid=${uid},gid=${uid},mode=0700`
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path])
+  execFileSync('cp', ['-a', `${before}/.`, path])
+  const resize = (to: string) => void execFileSync('mount', ['-o', `remount,size=${to}`, path])
+  return {
+    resize,
+    /** Shrinks it, and fills what is left. */
+    async fill(to: string) {
+      resize(to)
+      await fillDisk(path, 0)
+    },
+    /** Ends `fill`. */
+    clear(to: string) {
+      clearDisk(path)
+      resize(to)
+    },
+    async [Symbol.asyncDispose]() {
+      await stop(operator)
+      execFileSync('umount', ['--lazy', path])
+    },
+  }
 }
 
 /** Stops the operator's processes gracefully, and returns the exit status. */

@@ -21,12 +21,12 @@ export function createProgress({
   const counts = { passed: 0, failed: 0 }
   const timer = setInterval(() => print(line()), EVERY_MS)
 
-  /** Lanes run at the same time, each as fast in relation to the record as it was so far. */
+  /** Each lane continues as fast in relation to the record as it was so far. One that has not begun is unknown. */
   function remainingSeconds() {
-    const elapsed = (now() - startedMs) / 1000
     return Math.max(
       0,
-      ...lanes.map(({ done, all }) => {
+      ...lanes.map(({ done, all, begunMs }) => {
+        const elapsed = (now() - begunMs) / 1000
         if (done < KNOWN_AFTER_S) return Math.max(0, all / 2 - elapsed)
         return (elapsed * (all - done)) / done
       }),
@@ -48,7 +48,7 @@ export function createProgress({
   return {
     /** Returns a function that takes the messages of one process (test/support/report.ts). */
     lane() {
-      const lane = { done: 0, all: 0 }
+      const lane = { done: 0, all: 0, begunMs: now() }
       lanes.push(lane)
       return (message) => {
         if (message.type === 'start')

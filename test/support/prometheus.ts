@@ -25,7 +25,9 @@ export const onMachine = (machine: Machine): Place => ({
 })
 
 export const onThisMachine = (directory: string): Place => ({
-  ...{ directory, address: '127.0.0.1', anyAddress: '127.0.0.1' },
+  directory,
+  address: '127.0.0.1',
+  anyAddress: '127.0.0.1',
   start: (command, ...args) => spawn(command, args, { stdio: 'ignore' }),
 })
 

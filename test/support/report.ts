@@ -34,12 +34,17 @@ export default class Report implements Reporter {
   onInit(vitest: Vitest): void {
     this.#vitest = vitest
     this.#isNamed = vitest.config.testNamePattern !== undefined
+    // A run that is killed leaves no processes: workers, and their clusters, end with this one.
+    process.once('disconnect', () => process.exit(1))
+    // The listener alone would keep this process running.
+    process.channel?.unref()
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     const selected = specifications.filter(({ moduleId }) => isOfSet(moduleId))
     const files = selected.map(({ moduleId, project: { name: kind } }) => ({
-      ...{ kind, seconds: secondsOf(moduleId) },
+      kind,
+      seconds: secondsOf(moduleId),
     }))
     send({ type: 'start', files })
   }
@@ -69,7 +74,8 @@ export default class Report implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const kinds = [...this.#kinds].map(([name, { start, end, ...counts }]) => ({
-      ...{ name, seconds: (end - start) / 1000 },
+      name,
+      seconds: (end - start) / 1000,
       ...counts,
     }))
     const failures = modules.flatMap((module) =>

@@ -56,6 +56,31 @@ export async function copySoftware(directory: string, edits: readonly Edit[]): P
   return join(directory, COMMAND)
 }
 
+/**
+ * Builds the software of the commit before in a clone, as its release contains it.
+ *
+ * @returns The `quorumscan` command of the clone.
+ */
+export async function buildCommitBefore(directory: string): Promise<string> {
+  const execute = promisify(execFile)
+  const cwd = directory
+  await execute('git', ['clone', '--quiet', ROOT, directory])
+  await execute('git', ['checkout', '--quiet', '--detach', 'HEAD~1'], { cwd })
+  await execute('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], { cwd })
+  await execute(process.execPath, ['build.mjs'], { cwd })
+  return join(directory, COMMAND)
+}
+
+/** The number of the layout of replicas that the bundles in this directory write. */
+export async function layoutOf(directory: string): Promise<number> {
+  for (const name of await readdir(join(directory, CHUNKS))) {
+    const text = await readFile(join(directory, CHUNKS, name), 'utf8')
+    const [, layout] = /\bconst LAYOUT = ([0-9]+)/.exec(text) ?? []
+    if (layout !== undefined) return Number(layout)
+  }
+  throw new Error(`no bundle in ${directory} has a layout of replicas`)
+}
+
 /** The newest version of the protocol that the software knows. */
 export async function newestKnown(directory: string): Promise<number> {
   const command = [join(directory, COMMAND), '--version']

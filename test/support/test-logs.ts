@@ -14,6 +14,8 @@ const PREFIX = 't-'
 
 /** Data directories of clusters that have ended, while the test that used them may still fail. */
 const ended = new Set<string>()
+/** Directories of logs that were printed for the current test. */
+const printed = new Set<string>()
 /** Whether a test has failed whose data directories stay. */
 let isKept = false
 
@@ -48,12 +50,18 @@ export function deleteAfterTest(directory: string): void {
 export function deleteEnded(): void {
   for (const directory of ended) rmSync(directory, { recursive: true, force: true })
   ended.clear()
+  printed.clear()
 }
 
-/** Prints an excerpt of the log of each process of each cluster and, with `KEEP=1`, the path of its data directory. */
+/**
+ * Prints an excerpt of the log of each process of each cluster and, with `KEEP=1`, the path of its data directory. Of one
+ * test it prints each once, when that is called first: a cluster that does not start fails the test, too.
+ */
 export function printLogs(): void {
   isKept ||= Boolean(process.env['KEEP'])
   for (const directory of logDirectories(tmpdir(), DEPTH_MAX)) {
+    if (printed.has(directory)) continue
+    printed.add(directory)
     if (isKept) {
       ended.delete(dirname(directory))
       process.stdout.write(`\nkept: ${dirname(directory)}\n`)

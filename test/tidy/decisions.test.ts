@@ -1,5 +1,6 @@
 /** Each decision has a number, a heading, a short text, and a row in the table of all decisions. */
 import { describe, expect, it } from 'vitest'
+import { read } from '../support/tree.ts'
 import {
   type Decision,
   decisionPages,
@@ -11,7 +12,6 @@ import {
   rowOf,
   WORDS_MAX,
 } from './decisions.ts'
-import { read } from './tree.ts'
 
 const planted = (text: string): Decision => ({ page: 'planted', number: 1, title: 'One', text })
 const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')

@@ -1,5 +1,5 @@
 /** The decisions of `docs/decisions/`: one page per topic, one heading per decision. */
-import { files, read } from './tree.ts'
+import { files, read } from '../support/tree.ts'
 
 export const INDEX = 'docs/decisions/README.md'
 export const decisionPages = files.filter(

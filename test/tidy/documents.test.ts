@@ -1,7 +1,7 @@
 /** References to `docs/` exist. Texts for users do not need `docs/`. */
 import { describe, expect, it } from 'vitest'
+import { files, matchingLines, productSources, read } from '../support/tree.ts'
 import { decisions } from './decisions.ts'
-import { files, matchingLines, productSources, read } from './tree.ts'
 
 const texts = files.filter((file) => /\.(ts|tsx|mjs|md|css|lua|txt)$/.test(file))
 /** The names that a pattern finds, in order, including duplicates. */

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { packedSeconds, RECORDS, readSeconds, slowerThanRecorded } from '../support/durations.ts'
 import { hasTestsOf } from '../support/test-set.ts'
-import { files, read } from './tree.ts'
+import { files, read } from '../support/tree.ts'
 
 /** Of the files of each process of vitest (test/run.mjs), with its number of workers (vitest.config.ts). */
 const SECONDS_MAX = 270
@@ -11,7 +11,7 @@ const LANES = [
   { name: 'other tests', ofProcesses: false, workerCount: 3 },
 ]
 const isOfProcesses = (file: string) =>
-  /^test\/(consumer|conformance|browser|e2e|attacks)\//.test(file)
+  /^test\/(consumer|conformance|browser|e2e|attacks|suites)\//.test(file)
 
 const tests = files.filter(
   (file) => /\.test\.ts$/.test(file) && !file.startsWith('test/support/fixtures/'),

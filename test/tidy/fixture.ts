@@ -1,7 +1,7 @@
 /** Runs files of test/support/fixtures, which belong to no project, with the real configuration. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { root } from './tree.ts'
+import { root } from '../support/tree.ts'
 
 export const fixtures = join(root, 'test/support/fixtures')
 
@@ -11,7 +11,9 @@ export function run(args: readonly string[], variables: Environment = {}) {
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, NO_COLOR: '1', TEST_SLOWNESS: '1', ...variables }
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    ...{ cwd: root, env, encoding: 'utf8' },
+    cwd: root,
+    env,
+    encoding: 'utf8',
   })
   return { status, stdout, output: stdout + stderr }
 }

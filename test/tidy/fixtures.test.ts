@@ -1,6 +1,6 @@
 /** What tests open is made in one place each, which closes it: see packages/testkit/README.md. */
 import { describe, expect, it } from 'vitest'
-import { isTest, read, sources } from './tree.ts'
+import { isTest, read, sources } from '../support/tree.ts'
 
 const tests = sources.filter((file) => isTest(file) || file.includes('/testing/'))
 

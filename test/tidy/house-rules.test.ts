@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, isTest, matchingLines, productSources, read, root, sources } from './tree.ts'
+import {
+  files,
+  isTest,
+  matchingLines,
+  productSources,
+  read,
+  root,
+  sources,
+} from '../support/tree.ts'
 
 describe('house rules', () => {
   it('tests are not retried: a flake is a bug', () => {
@@ -125,13 +133,27 @@ describe('house rules', () => {
     }
   })
 
-  it('the console imports only types and words of our packages, no server code', () => {
+  it('only a MemberSet reads the members of a genesis, which will change with the offset', () => {
+    const owners = /^packages\/verifier\/src\/genesis\/(?:member-set|parse-genesis)\.ts$/
+    const others = productSources.filter(
+      (file) => !owners.test(file) && !file.includes('/testing/'),
+    )
+    const reading =
+      /[gG]enesis\.nodes\b|\bnodes\b[^{}]*\} = (?:\w+\.)*[gG]enesis\b|\bnodes\b[^{}]*\}: Genesis\b|genesis: \{[^}]*\bnodes\b|Genesis\['nodes'\]/
+    expect(matchingLines(productSources, reading).length).toBeGreaterThan(0)
+    expect(matchingLines(others, reading)).toEqual([])
+  })
+
+  it('the console imports only types, words and a median of our packages, no server code', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)
     expect(
       matchingLines(page, ours).filter(
-        (hit) => !/ import type |'quorumscan\/view'|'@quorumscan\/errors\/node-words'/.test(hit),
+        (hit) =>
+          !/ import type |'quorumscan\/view'|'@quorumscan\/(?:errors\/node-words|base\/median)'/.test(
+            hit,
+          ),
       ),
     ).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** A package imports only packages that docs/architecture.md lists before it. */
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, isTest, productSources, read } from './tree.ts'
+import { files, isTest, productSources, read } from '../support/tree.ts'
 
 const [, list = ''] =
   /## Packages\n[\s\S]*?```\npackages\/.*\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { anchorsOf, isExternal, linksOf } from '@quorumscan/docs/markdown'
 import { describe, expect, it } from 'vitest'
-import { files, read, root } from './tree.ts'
+import { files, read, root } from '../support/tree.ts'
 
 const documents = files.filter((file) => file.endsWith('.md'))
 

@@ -1,7 +1,7 @@
 /** The lock file pins each package by its hash, in versions for every supported Node. */
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
-import { read } from './tree.ts'
+import { read } from '../support/tree.ts'
 
 const { minVersion, satisfies } = createRequire(import.meta.url)('semver') as {
   minVersion(range: string): { readonly version: string } | null

@@ -13,7 +13,7 @@ import {
   pickPart,
   planParts,
 } from '../support/long-passes.ts'
-import { files, read } from './tree.ts'
+import { files, read } from '../support/tree.ts'
 
 const tests = files.filter((file) => /^(?!test\/tidy\/).*\.test\.ts$/.test(file))
 const isOfPart = (file: string) => PARTS.some((part) => part.files.includes(file))
@@ -165,7 +165,13 @@ describe('the age of a pass', () => {
 
   it('decides what CI runs: changed parts, old ones and the picked one, while there is time', () => {
     const ages: Readonly<Record<string, Age>> = {
-      ...{ changed: 1, old: 40, older: 50, picked: 2, fresh: 3, costly: 31, never: 'no pass' },
+      changed: 1,
+      old: 40,
+      older: 50,
+      picked: 2,
+      fresh: 3,
+      costly: 31,
+      never: 'no pass',
     }
     const parts = Object.keys(ages).map(part)
     const planned = (seconds: Readonly<Record<string, number>>) => {

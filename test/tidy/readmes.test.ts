@@ -1,7 +1,7 @@
 /** The README of each package names only existing files and names and correct import limits. */
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, isTest, read } from './tree.ts'
+import { files, isTest, read } from '../support/tree.ts'
 
 const readmes = files.filter((file) => /^((packages|apps)\/[^/]+|cluster)\/README\.md$/.test(file))
 const ofPackages = readmes.filter((file) => file.startsWith('packages/'))

@@ -24,7 +24,8 @@ it('tests whose fixture needs a missing program are skipped, and one line names 
   expect(output).toMatch(/Tests +1 passed \| 6 skipped \(7\)/)
   const reasons = output.split('\n').filter((line) => line.startsWith('SKIPPED '))
   expect(reasons.map((line) => /for which (\S+) is missing/.exec(line)?.[1])).toEqual([
-    ...['redis-server', 'openssl'],
+    'redis-server',
+    'openssl',
   ])
 })
 

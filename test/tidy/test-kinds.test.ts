@@ -1,8 +1,8 @@
 /** `x.test.ts` starts no process; `x.integration.test.ts` starts Redis or other processes. */
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createImports } from './imports.ts'
-import { files, read } from './tree.ts'
+import { createImports } from '../support/imports.ts'
+import { files, read } from '../support/tree.ts'
 
 /** Code that starts processes imports this module, also `startRedis`, `startSentinels`, `createAuthority`, `required`. */
 const PROCESSES = 'node:child_process'
@@ -31,7 +31,7 @@ describe('kinds of tests', () => {
     expect(pathOf(source)).toBeNull()
   })
 
-  const pathTo = createImports()
+  const { pathTo } = createImports()
   const pathToProcesses = (file: string) => pathTo(file, PROCESSES, isTestCode)
 
   it('a test that starts Redis or a process is named x.integration.test.ts', () => {
@@ -86,5 +86,5 @@ function pathOf(source: string) {
     sourceOf: (file) => tree[file] ?? '',
     resolve: (from) =>
       from.startsWith('./') ? (tree[at(from)] === undefined ? from.slice(2) : at(from)) : null,
-  })('a.test.ts', PROCESSES, isTestCode)
+  }).pathTo('a.test.ts', PROCESSES, isTestCode)
 }

@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isTest, matchingLines, root, sources } from '../support/tree.ts'
 import { fixtures, run, runFixture } from './fixture.ts'
-import { isTest, matchingLines, root, sources } from './tree.ts'
 
 function limitsAt(slowness: string): unknown {
   const { stdout, output } = run([join(fixtures, 'print-limits.mjs'), root], {
@@ -20,19 +20,19 @@ describe('time limits', () => {
   const alone = { test: 60_000, hook: 60_000, poll: 45_000 }
   const withCluster = { test: 300_000, hook: 300_000, poll: 120_000 }
   const kinds = {
-    ...{
-      unit: alone,
-      integration: alone,
-      sdk: alone,
-      tidy: alone,
-      parity: alone,
-      vectors: alone,
-      sim: alone,
-    },
+    unit: alone,
+    integration: alone,
+    sdk: alone,
+    tidy: alone,
+    parity: alone,
+    vectors: alone,
+    sim: alone,
     consumer: withCluster,
     browser: withCluster,
     conformance: withCluster,
-    ...{ e2e: withCluster, attacks: withCluster },
+    e2e: withCluster,
+    attacks: withCluster,
+    suites: withCluster,
   }
 
   it('are 60 s for a test without a cluster, 300 s with one, and longer than any wait', () => {

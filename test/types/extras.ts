@@ -58,7 +58,7 @@ export async function typed(text: string): Promise<string> {
   const found = await resolver.resolve(text, { acceptChange: () => false })
   // @ts-expect-error Only an answer that is checked has a party.
   const always: string = found.party
-  if (found.kind !== 'found') return found.failures.map(({ error }) => error.code).join()
+  if (found.party === null) return found.failures.map(({ error }) => error.code).join()
   const party: string = found.party
   return `${always} ${displayParty(await resolver.reverse(party), party).source}`
 }

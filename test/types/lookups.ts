@@ -41,29 +41,21 @@ export async function recipient(name: string): Promise<string> {
 
 export function describeOutcome(outcome: LookupOutcome): string {
   switch (outcome.kind) {
-    case 'verified':
-    case 'trusted': {
-      const entry: NameEntry = outcome.entry
+    case 'proven': {
+      const entry: NameEntry | null = outcome.value
       const receipt: CertifiedReceipt | null = outcome.receipt
-      return outcome.changed === null
-        ? `${entry.party} ${JSON.stringify(receipt)}`
-        : outcome.changed.previousParty
+      const recordTime: string = outcome.recordTime
+      return `${entry?.party} ${JSON.stringify(receipt)} ${recordTime} ${outcome.validUntil}`
     }
-    case 'verified-absent':
-    case 'trusted-absent': {
-      const entry: null = outcome.entry
-      return String(entry)
+    case 'changed':
+      return `${outcome.value.party}, before ${outcome.previous.previousParty}`
+    case 'failed': {
+      const { error, facts } = outcome
+      if (error.code === 'NAME_EXPIRED') return `${error.details?.entry.party} ${facts?.offset}`
+      if (error.code !== 'CONSENSUS_DISPUTED') return error.message
+      const answers = error.details?.outcome
+      return answers !== undefined && 'nodeCount' in answers ? `${answers.nodeCount}` : ''
     }
-    case 'mismatch':
-      return `${outcome.entry.party} is not ${outcome.expectedParty}`
-    case 'expired':
-      return `${outcome.entry.party} until ${outcome.entry.expiresAt}`
-    case 'disputed':
-      return outcome.groups.map((group) => group.nodes.join()).join(' against ')
-    case 'insufficient':
-      return `${outcome.reachable} of ${outcome.needed}`
-    case 'lagging':
-      return `again in ${outcome.retryAfterMs} ms`
     default: {
       // Every outcome has a case.
       const nothing: never = outcome
@@ -73,7 +65,7 @@ export function describeOutcome(outcome: LookupOutcome): string {
 }
 
 export async function all(): Promise<readonly (NameEntry | null)[]> {
-  for await (const entry of scan.names.search('a', { pageSize: 10 })) entry.party.toUpperCase()
+  for await (const entry of scan.names.search('a', { pageSize: 10 })) entry.party?.toUpperCase()
   for await (const row of scan.activities({ follow: true })) {
     if (row.activityType === 'transfer') row.transfer.sender.inputCoinAmount.length
     else if (row.activityType === 'mint') row.mint.coinOwner.length
@@ -84,8 +76,8 @@ export async function all(): Promise<readonly (NameEntry | null)[]> {
   if (back?.changed === null) return [back]
   const outcomes = await scan.names.resolveMany(['a', 'b'], { signal: AbortSignal.timeout(1000) })
   return outcomes.map((outcome) => {
-    if (outcome.kind === 'invalid') throw outcome.error
-    return 'entry' in outcome ? outcome.entry : null
+    if (outcome.kind === 'failed') throw outcome.error
+    return outcome.value
   })
 }
 
@@ -121,7 +113,7 @@ export async function wallet(): Promise<string> {
   const [first] = await validator.wallet.subscriptions()
   if (first !== undefined && 'idle' in first.state) return first.state.idle.contractId
   for await (const item of validator.wallet.transactions())
-    if (item.transactionType === 'transfer') return item.sender.party
+    if (item.transactionType === 'transfer') return item.sender.party ?? ''
   return effectiveUnlockedQty
 }
 
@@ -159,8 +151,8 @@ export async function trusting(name: string): Promise<readonly string[]> {
   const seeds = ['https://sv-1.example.com']
   const own = createScan({ seeds, genesis: 'ab'.repeat(32), trust })
   const outcome = await own.names.lookup(name)
-  if (outcome.kind !== 'verified') return []
-  const basis: 'proof' | 'proxy' = outcome.basis
+  if (outcome.kind !== 'proven') return []
+  const basis: 'proof' | 'trusted' | 'proxy' = outcome.basis
   const rule: TrustRule | null = outcome.trust
   return [basis, ...(rule?.members ?? [])]
 }

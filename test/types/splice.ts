@@ -2,6 +2,7 @@
 import { createScan } from '@quorumscan/sdk'
 import {
   createSpliceScan,
+  type Listed,
   type NameEntry,
   type SpliceOutcome,
   type SpliceScanOptions,
@@ -14,7 +15,7 @@ async function readAll(create: typeof createSpliceScan | typeof createScan): Pro
   const scan = create(network)
   const party: string | null = await scan.names.resolve('alice', { timeoutMs: 2_000 })
   const name: NameEntry | null = await scan.names.reverse('alice::1220')
-  const found: NameEntry[] = []
+  const found: Listed<NameEntry>[] = []
   for await (const entry of scan.names.search('al', { pageSize: 10 })) found.push(entry)
   for await (const { eventId } of scan.activities({ order: 'desc', pageSize: 10 }))
     found.length &&= eventId.length
@@ -25,19 +26,16 @@ export const both = [() => readAll(createScan), () => readAll(createSpliceScan)]
 
 export function describeSplice(outcome: SpliceOutcome<NameEntry>): string {
   switch (outcome.kind) {
-    case 'agreed':
-      return `${outcome.value.party} ${outcome.agreed.length} of ${outcome.nodeCount}`
-    case 'agreed-absent':
-      return `absent, by ${outcome.agreed.join()}${outcome.value satisfies null}`
-    case 'disputed':
-    case 'lagging':
-      return outcome.groups.map(({ svNames, value }) => `${svNames}: ${value?.party}`).join()
-    case 'insufficient':
-      return outcome.failures.map(({ svName, reason }) => `${svName}: ${reason}`).join()
+    case 'proven':
+      return `${outcome.value?.party ?? 'absent'} ${outcome.agreed.length} of ${outcome.nodeCount}`
+    case 'failed': {
+      const { error } = outcome
+      return error.code === 'NOT_ENOUGH_NODES' ? `${error.details?.outcome.kind}` : error.message
+    }
   }
 }
 
-// @ts-expect-error An agreed outcome is not verified.
+// @ts-expect-error Outcomes have the vocabulary of `Shown`.
 export const isVerified = (outcome: SpliceOutcome<NameEntry>) => outcome.kind === 'verified'
 export const chosen: SpliceScanOptions = {
   scans: [{ svName: 'SV-1', publicUrl: 'https://scan.example.com' }],

@@ -3,9 +3,15 @@
  * (test/upstream). A member that upstream publishes is never dropped in silence.
  */
 import { readFileSync } from 'node:fs'
-import { ledgerRoutes, scanRoutes, validatorRoutes } from '@quorumscan/api'
+import {
+  healthRoutes,
+  ledgerRoutes,
+  refusedLedgerOperations,
+  scanRoutes,
+  validatorRoutes,
+} from '@quorumscan/api'
 import { describe, expect, it } from 'vitest'
-import { operationsOf } from './members.mjs'
+import { operationName, operationsOf } from './members.mjs'
 import { readFacts, withSummary } from './summary.mjs'
 
 type Route = {
@@ -41,7 +47,8 @@ function membersByOperation(routes: object): ReadonlyMap<string, ReadonlySet<str
   )
 }
 
-const ofLedger = membersByOperation(ledgerRoutes)
+// The process that serves the ledger interface has the probes, too.
+const ofLedger = membersByOperation({ ...ledgerRoutes, ...healthRoutes })
 const ofScan = membersByOperation(scanRoutes)
 const ofValidator = membersByOperation(validatorRoutes)
 
@@ -86,6 +93,16 @@ describe.each(facts)('$document', ({ document, operations }) => {
     const others = operations.filter(({ word }) => word !== 'implemented')
     expect(others.flatMap(({ members }) => members).filter(({ word }) => word)).toEqual([])
   })
+})
+
+it('the operations that the ledger interface answers with 501 are those that the facts call refused', () => {
+  const answered = refusedLedgerOperations.map((operation) => {
+    const [method = '', path = ''] = operation.split(' ')
+    return operationName(method, path)
+  })
+  const { operations = [] } = facts.find(({ document }) => document === 'ledger-api') ?? {}
+  const refused = operations.filter(({ word }) => word === 'refused')
+  expect(answered.toSorted()).toEqual(refused.map(({ operation }) => operation).toSorted())
 })
 
 it('docs/upstream.md has the present summary (`node test/upstream/generate.mjs`)', () => {

@@ -26,11 +26,29 @@ export function withSummary(page) {
 function summaryOf(facts) {
   const counted = facts.map(({ document, version, operations }) => {
     const count = (word) => operations.filter((operation) => operation.word === word).length
-    return `| ${document} | ${version} | ${count('implemented')} | ${count('refused')} | ${count('missing')} |\n`
+    const [implemented, refused] = [count('implemented'), count('refused')]
+    const ofAll = percent(implemented, operations.length)
+    const ofOthers = percent(implemented, operations.length - refused)
+    return `| ${document} | ${version} | ${implemented} | ${refused} | ${count('missing')} | ${ofAll} | ${ofOthers} |\n`
   })
   const head =
-    '| document | version | operations implemented | refused | missing |\n|---|---|---|---|---|\n'
-  return `\n${head}${counted.join('')}\n${membersOf(facts, 'refused')}\n${membersOf(facts, 'no effect')}\n`
+    '| document | version | operations implemented | refused | missing | of all | of those not refused |\n|---|---|---|---|---|---|---|\n'
+  return `\n${head}${counted.join('')}\n${refusedOperations(facts)}\n${membersOf(facts, 'refused')}\n${membersOf(facts, 'no effect')}\n`
+}
+
+function percent(part, whole) {
+  return whole === 0 ? '–' : `${Math.floor((100 * part) / whole)} %`
+}
+
+function refusedOperations(facts) {
+  const rows = facts
+    .map(({ document, operations }) => {
+      const refused = operations.filter(({ word }) => word === 'refused')
+      return { document, names: refused.map(({ operation }) => operation) }
+    })
+    .filter(({ names }) => names.length > 0)
+    .map(({ document, names }) => `| ${document} | ${names.join(', ')} |\n`)
+  return `| document | refused operations |\n|---|---|\n${rows.join('')}`
 }
 
 /** Members of implemented operations with this word, each with its operations. */
@@ -48,5 +66,5 @@ function membersOf(facts, word) {
   const rows = [...operationsByMember]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([member, operations]) => `| \`${member}\` | ${operations.join(', ')} |\n`)
-  return `| ${word} | operations |\n|---|---|\n${rows.join('')}`
+  return `| members: ${word} | operations |\n|---|---|\n${rows.join('')}`
 }

@@ -8,12 +8,18 @@ import {
   encodeSnapshotStatement,
   encodeStateStatement,
   encodeSubmissionStatement,
-  type Json,
 } from '@quorumscan/verifier'
 
 const RECORD_TIME = 1_700_000_000_123_456
-export const { genesis, genesisHash, scans: keyPairs, synchronizer } = createTestNetwork()
-export const genesisText = canonicalJson(genesis as unknown as Json)
+export const {
+  genesis,
+  genesisHash,
+  scans: keyPairs,
+  synchronizer,
+} = createTestNetwork({
+  protocolVersion: 3,
+})
+export const genesisText = canonicalJson(genesis)
 
 export function buildStatements(): string {
   const keyPair = keyPairFromSeed('07'.repeat(32))

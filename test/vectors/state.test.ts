@@ -29,7 +29,7 @@ it('leaves and root of a state equal the published ones', async () => {
 
 /** A ledger with entries, activities, addresses, and rules that a quorum has changed. */
 function createScenario(): Scenario {
-  const scenario = new Scenario()
+  const scenario = new Scenario({ protocolVersion: 3 })
   scenario.register(scenario.actor('alice'), 'alice.unverified.ns')
   for (const index of [2, 0]) scenario.publish(index, { sequence: 1 })
   const [rules] = scenario.ledger.byKey('singleton:AnsRules')

@@ -70,8 +70,13 @@ export function entryLeaves(name: string, user: string, expiresAt: number | null
 
 const RETENTION = genesis.activityRetentionMicros
 export const HISTORY = historyOf([
-  ...[T - RETENTION - 5, T - RETENTION - 5, T - RETENTION, T - RETENTION + 1],
-  ...[T - 2, T - 2, T],
+  T - RETENTION - 5,
+  T - RETENTION - 5,
+  T - RETENTION,
+  T - RETENTION + 1,
+  T - 2,
+  T - 2,
+  T,
 ])
 
 export const LEAVES: readonly VectorLeaf[] = [

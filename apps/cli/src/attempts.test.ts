@@ -22,8 +22,15 @@ it('shows the nodes that were asked for a proof in order, and which are down or 
   const { transport, attempts } = recordAttempts(network, clock)
   const ask = (url: string, accept = CERTIFIED_MEDIA_TYPE) =>
     transport.request({
-      ...{ url, method: 'GET', path: '/', headers: { accept }, body: null, bytesMax: 1 },
-      ...{ channel: 'lookup', isPublicOnly: false, signal: new AbortController().signal },
+      url,
+      method: 'GET',
+      path: '/',
+      headers: { accept },
+      body: null,
+      bytesMax: 1,
+      channel: 'lookup',
+      isPublicOnly: false,
+      signal: new AbortController().signal,
     })
   const [down, hung, up] = nodes.map(({ url }) => url) as [string, string, string]
   await ask(up, 'application/json')

@@ -41,9 +41,13 @@ it('writes encrypted backups into a directory, keeps the newest, and restores it
   writeFileSync(at('genesis.json'), JSON.stringify(genesis))
   writeFileSync(at('key.txt'), `# public key: ${RECIPIENT}\n${IDENTITY}\n`)
   const variables = [
-    ...['QS_NAME=sv-1', 'QS_PORT=4611', 'QS_LOG=https://orderer.example'],
-    ...[`QS_DATA_DIR=${at('sv-1')}`, `QS_GENESIS=${at('genesis.json')}`],
-    ...[`QS_MEMBERS=${at('members')}`, `QS_BACKUPS=${at('backups')}`],
+    'QS_NAME=sv-1',
+    'QS_PORT=4611',
+    'QS_LOG=https://orderer.example',
+    `QS_DATA_DIR=${at('sv-1')}`,
+    `QS_GENESIS=${at('genesis.json')}`,
+    `QS_MEMBERS=${at('members')}`,
+    `QS_BACKUPS=${at('backups')}`,
   ]
   const config = at('sv.env')
   writeFileSync(config, variables.join('\n'))

@@ -4,8 +4,20 @@ import { formatInstant } from '@quorumscan/verifier'
 import { printResult, setHintOption, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
-const WHAT = { memory: 'memory of Redis', file: 'file of Redis', blocks: 'blocks of the engine' }
-const EACH = { memory: 'entry', file: 'entry', blocks: 'block' }
+const WHAT = {
+  memory: 'memory of Redis',
+  names: '  of it for names',
+  users: '  of it for users',
+  file: 'file of Redis',
+  blocks: 'blocks of the engine',
+}
+const EACH = {
+  memory: 'an entry',
+  names: 'a name',
+  users: 'a user',
+  file: 'an entry',
+  blocks: 'a block',
+}
 const COLUMNS = [24, 14, 22] as const
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
@@ -37,7 +49,13 @@ bounds: the log is trimmed, and names and activities end.`,
 
 /** Lines for a terminal. Pure. */
 export function describeCapacity(name: string, capacity: Capacity, aheadDays: number): string[] {
-  const { offset, names, entriesPerDay, rateSince, offsetAhead, growths, memory, disk } = capacity
+  const { offset, names, users, entriesPerDay, rateSince, offsetAhead, growths, memory, disk } =
+    capacity
+  const things = [
+    `${offset} entries`,
+    ...(names === null ? [] : [`${names} names`]),
+    ...(users === null ? [] : [`${users} users`]),
+  ]
   const row = (cells: readonly string[]) =>
     cells
       .map((cell, index) => cell.padEnd(COLUMNS[index] ?? 0))
@@ -45,18 +63,13 @@ export function describeCapacity(name: string, capacity: Capacity, aheadDays: nu
       .trimEnd()
   return [
     ...wrap(
-      `${name} has ${offset} entries${names === null ? '' : ` and ${names} names`}; ${Math.round(entriesPerDay)} entries a day since ${formatInstant(rateSince)}.`,
+      `${name} has ${things.join(', ')}; ${Math.round(entriesPerDay)} entries a day since ${formatInstant(rateSince)}.`,
     ),
     '',
     row(['', 'now', 'each', `in ${aheadDays} days, at most`]),
     row(['entries', String(offset), '', String(Math.round(offsetAhead))]),
     ...growths.map(({ what, bytes, bytesEach, bytesAhead }: Growth) =>
-      row([
-        WHAT[what],
-        size(bytes),
-        `${size(bytesEach)} an ${EACH[what]}`.replace('an b', 'a b'),
-        size(bytesAhead),
-      ]),
+      row([WHAT[what], size(bytes), `${size(bytesEach)} ${EACH[what]}`, size(bytesAhead)]),
     ),
     '',
     ...wrap(`${size(memory.bytesMax)} of memory ${until(memory.days)}.`),

@@ -83,7 +83,10 @@ it('`member file` issues the file again, and the genesis still matches it', asyn
   const command = `member file --name sv-1 --out ${at('moving', 'sv-1')}`
   const url = 'https://moved.example'
   expect(JSON.parse(await type(`${command} --url ${url} --json`))).toEqual({
-    ...{ memberFile: members[0], url, engineAddress: null, sequence: 1 },
+    memberFile: members[0],
+    url,
+    engineAddress: null,
+    sequence: 1,
   })
   expect(readFileSync(members[0] ?? '', 'utf8')).toContain(url)
   expect(await type(`genesis verify ${genesis} ${members.join(' ')}`)).toContain(
@@ -118,6 +121,6 @@ it('refuses a member file of a later version, and an invalid name', async () => 
   )
   await expect(type(create)).rejects.toThrow(/--set devnet=true.*--set devnet=false/)
   await expect(type(`keys new --name ../x --out ${at('x')}`)).rejects.toThrow(
-    'name: must be 1 to 32',
+    '--name "../x" must be 1 to 32',
   )
 })

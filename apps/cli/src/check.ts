@@ -6,7 +6,7 @@ import {
   type NodeSignedState,
   type SignedStates,
 } from '@quorumscan/operator'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
 import { locateNodes, type NetworkFlags, networkOf, withNetworkOptions } from './network.ts'
 import { printResult, withProgress, wrap } from './options.ts'
@@ -86,7 +86,7 @@ function describe({ state, newest, reason }: NodeSignedState, offset: number | n
   if (reason !== null) return reason
   if (newest === null) return 'lags: it has signed nothing recently'
   const count = (offset ?? newest.offset) - newest.offset
-  return `lags by ${count}: at offset ${newest.offset} since ${formatTime(newest.recordTime)}`
+  return `lags by ${count}: at offset ${newest.offset} since ${formatInstant(newest.recordTime)}`
 }
 
 function namesOf(states: readonly NodeSignedState[]): string {

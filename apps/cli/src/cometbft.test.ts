@@ -28,8 +28,11 @@ const config = join(root, 'sv.env')
 writeFileSync(
   config,
   [
-    ...['QS_NAME=sv-1', `QS_DATA_DIR=${directory.path}`, 'QS_SYNCHRONIZER_PORT=4624'],
-    ...[`QS_GENESIS=${genesisFile}`, `QS_MEMBERS=${members}`],
+    'QS_NAME=sv-1',
+    `QS_DATA_DIR=${directory.path}`,
+    'QS_SYNCHRONIZER_PORT=4624',
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${members}`,
   ].join('\n'),
 )
 const vote = (...words: readonly string[]) =>

@@ -1,14 +1,22 @@
-/** A change of rules, which each operator confirms with its own key. */
+/**
+ * A change of rules, which each operator confirms with its own key.
+ *
+ * @module-tag rest
+ */
+
 import { readFileSync } from 'node:fs'
 import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
 import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
 import { confirm } from '@quorumscan/operator'
 import { startNetwork } from '@quorumscan/scan/testing'
-import { until } from '@quorumscan/testkit'
+import { createAuthority, serve, until } from '@quorumscan/testkit'
 import { captureOutput } from '@quorumscan/testkit/fixtures'
-import { expect, it } from 'vitest'
+import { memberOf, membersOf } from '@quorumscan/verifier'
+import { afterEach, expect, it, vi } from 'vitest'
 import { runCommandLine } from './program.ts'
 import { testEnvironment } from './testing/environment.ts'
+
+afterEach(() => vi.unstubAllEnvs())
 
 /** The output of a command. */
 async function type(args: readonly string[]): Promise<string> {
@@ -29,8 +37,17 @@ async function startMembers() {
     keys: configs.map(({ operatorKeyFile }) => operatorKeyFile),
     scanKeys: configs.map(({ scanKeyFile }) => scanKeyFile),
     own: (keyFile: string | undefined) => [
-      ...['--json', '--key', keyFile ?? '', '--genesis', genesisFile],
-      ...['--scan', node.url, '--synchronizer', log.url, '--token-file', log.tokenFile],
+      '--json',
+      '--key',
+      keyFile ?? '',
+      '--genesis',
+      genesisFile,
+      '--scan',
+      node.url,
+      '--synchronizer',
+      log.url,
+      '--token-file',
+      log.tokenFile,
     ],
     async [Symbol.asyncDispose]() {
       await node[Symbol.asyncDispose]()
@@ -44,7 +61,10 @@ it('a change of rules is in force once enough operators confirm it with their ke
   const { network, node, own } = members
   const [first, second] = members.keys
   const confirm = (keyFile: string | undefined, change: string) => [
-    ...['config', 'set', change, ...own(keyFile)],
+    'config',
+    'set',
+    change,
+    ...own(keyFile),
   ]
   const set = async (keyFile: string | undefined, change: string) =>
     JSON.parse(await type(confirm(keyFile, change)))
@@ -77,13 +97,44 @@ it('a change of rules is in force once enough operators confirm it with their ke
   expect(await set(first, 'entry-fee=3')).toMatchObject({ confirmedBy: null })
 
   await expect(type(confirm(members.scanKeys[0], 'entry-fee=5'))).rejects.toThrow(
-    'no super-validator of this genesis has this operator key',
+    'is not the operator key of a super-validator of this genesis',
   )
   await expect(type(confirm(first, 'entry-lifetime=99999d'))).rejects.toThrow('within a century')
   await expect(type(confirm(first, 'renewal-duration=91d'))).rejects.toThrow(
     'the renewal window (renewal-duration, 91d) would be longer than the lifetime of a name (entry-lifetime, 90d)',
   )
   await expect(type(confirm('nowhere', 'entry-fee=5'))).rejects.toThrow('nowhere')
+})
+
+it('a confirmation reaches a synchronizer with a certificate of the authority in QS_PEER_CA', async () => {
+  await using members = await startMembers()
+  await using authority = await createAuthority()
+  const { certFile, keyFile } = await authority.issue('synchronizer')
+  const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  const asked: unknown[] = []
+  await using synchronizer = await serve(
+    ({ url, headers }, response) => {
+      asked.push([url, headers['x-peer-token']])
+      response.end('{}')
+    },
+    { tls },
+  )
+  const token = readFileSync(members.network.shared.log.tokenFile, 'utf8').trim()
+  const confirm = () =>
+    type([
+      'config',
+      'set',
+      'entry-fee=3',
+      ...members.own(members.keys[0]),
+      '--synchronizer',
+      synchronizer.url,
+    ])
+  await expect(confirm()).rejects.toThrow(
+    'the synchronizer cannot be reached: untrusted certificate (QS_PEER_CA names the authority)',
+  )
+  vi.stubEnv('QS_PEER_CA', authority.caFile)
+  expect(JSON.parse(await confirm())).toMatchObject({ confirmedBy: 'sv-1', isInForce: false })
+  expect(asked).toEqual([['/v0/submit', token]])
 })
 
 it('software votes only for protocol versions that it knows, and stops at others', async () => {
@@ -107,15 +158,14 @@ it('software votes only for protocol versions that it knows, and stops at others
   const voteAnyway = async (index: number, notBefore: number | null) =>
     confirm(
       {
-        ...{
-          genesis: network.genesis,
-          rulesUrl: `${node.url}/v0`,
-          nowMicros: createSystemClock().nowMicros(),
-        },
+        genesis: network.genesis,
+        rulesUrl: `${node.url}/v0`,
+        nowMicros: createSystemClock().nowMicros(),
         keyPair: keyPairFromSeed(readFileSync(members.keys[index] ?? '', 'utf8').trim()),
         synchronizer: {
           url: network.shared.log.url,
           token: readFileSync(network.shared.log.tokenFile, 'utf8').trim(),
+          trust: null,
         },
       },
       (by) => confirmSetProtocolVersionCommand({ ...by, version: version + 1, notBefore }),
@@ -139,7 +189,7 @@ it('software votes only for protocol versions that it knows, and stops at others
   await voteAnyway(1, null)
   const refusal = await until('the refusal', async () => {
     const body = await (await fetch(`${node.url}/readyz`)).json().catch(() => ({}))
-    return Object(body).code === 'SOFTWARE_OUTDATED' ? Object(body) : undefined
+    return memberOf(body, 'code') === 'SOFTWARE_OUTDATED' ? membersOf(body) : undefined
   })
   expect(refusal).toMatchObject({
     retryable: false,

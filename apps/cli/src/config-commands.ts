@@ -108,9 +108,9 @@ const NAME_COLUMNS = 20
 
 /** The rules by their name on the command line, and how a value is read. */
 const RULES: Readonly<Record<string, (text: string) => AnsConfigInput>> = {
-  'entry-fee': (text) => ({ entryFeeUsd: feeOf(text) }),
-  'entry-lifetime': (text) => ({ entryLifetimeMicros: durationOf(text) }),
-  'renewal-duration': (text) => ({ renewalDurationMicros: durationOf(text) }),
+  'entry-fee': (text) => ({ entryFeeUsd: feeOf('entry-fee', text) }),
+  'entry-lifetime': (text) => ({ entryLifetimeMicros: durationOf('entry-lifetime', text) }),
+  'renewal-duration': (text) => ({ renewalDurationMicros: durationOf('renewal-duration', text) }),
   'description-prefix': (text) => ({ descriptionPrefix: text }),
 }
 
@@ -172,17 +172,17 @@ function describeChange(change: Change): readonly string[] {
   ]
 }
 
-function feeOf(text: string): string {
+function feeOf(rule: string, text: string): string {
   const amount = readAmount(text)
   if (amount === undefined || amount <= 0n)
     throw new UsageError(
-      `"${printable(text)}" is not a fee: an amount in USD above 0 with at most 10 decimals, such as 2.5`,
+      `${rule}: "${printable(text)}" is not a fee: an amount in USD above 0 with at most 10 decimals, such as 2.5`,
     )
   return formatAmount(amount)
 }
 
-function durationOf(text: string): number {
+function durationOf(rule: string, text: string): number {
   const micros = parseDuration(text)
   if (micros !== undefined) return micros
-  throw new UsageError(`"${printable(text)}" is not a duration such as 20s, 12h or 90d`)
+  throw new UsageError(`${rule}: "${printable(text)}" is not a duration such as 20s, 12h or 90d`)
 }

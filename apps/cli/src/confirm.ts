@@ -15,9 +15,10 @@ import {
   voteForVersion,
 } from '@quorumscan/operator'
 import { CommandError, readInput, UsageError } from '@quorumscan/runtime'
-import { quorumOf } from '@quorumscan/verifier'
+import { memberOf, memberSetOf } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
+import { openTrust } from './trust.ts'
 
 /** The wait until a node shows a confirmation that completed a quorum. */
 const IN_FORCE_MS = 2_000
@@ -55,13 +56,13 @@ export async function voteForOne(
   vote: { readonly version: number; readonly notBefore: string | null },
   clock: Clock,
 ): Promise<{ readonly name: string; readonly proposals: Proposals }> {
-  const voter = memberOf(options)
+  const voter = confirmerOf(options)
   const name = await voteForVersion({ ...voter, nowMicros: clock.nowMicros() }, vote)
   const isShown = ({ protocol, pending }: Proposals) =>
     (protocol.next?.version ?? protocol.version) === vote.version ||
     pending.some(
       ({ change, confirmedBy }) =>
-        Object(change).protocolVersion === vote.version && confirmedBy.includes(name),
+        memberOf(change, 'protocolVersion') === vote.version && confirmedBy.includes(name),
     )
   const read = () => readProposals(voter.rulesUrl)
   return { name, proposals: await untilShown(read, isShown, clock) }
@@ -69,11 +70,11 @@ export async function voteForOne(
 
 /** Confirms other rules of the name service, unless they are in force already. */
 export async function confirmForOne(options: MemberFlags, change: AnsConfigInput, clock: Clock) {
-  const member = memberOf(options)
+  const member = confirmerOf(options)
   const { genesis, rulesUrl } = member
   const before = await readRules(rulesUrl)
   const config = changeRules(genesis, before.config, change)
-  const needed = quorumOf(genesis.nodes.length)
+  const needed = memberSetOf(genesis).quorum
   if (isDeepStrictEqual(before.config, config))
     return { name: null, isInForce: true, rules: before, needed }
   const { contractId } = before
@@ -101,7 +102,7 @@ function apiOf(text: string): string {
 }
 
 /** The super-validator whose key is named, and where it confirms. */
-function memberOf(options: MemberFlags): Confirmer {
+function confirmerOf(options: MemberFlags): Confirmer {
   const { key, scan, synchronizer } = options
   if (key === undefined || scan === undefined || synchronizer === undefined)
     throw new UsageError(
@@ -112,8 +113,13 @@ function memberOf(options: MemberFlags): Confirmer {
   return {
     genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
     keyPair: readSecret(key, parseKeyFile),
+    keyFile: key,
     rulesUrl: apiOf(scan),
-    synchronizer: { url: urlOf('--synchronizer', synchronizer), token },
+    synchronizer: {
+      url: urlOf('--synchronizer', synchronizer),
+      token,
+      trust: openTrust(process.env),
+    },
   }
 }
 

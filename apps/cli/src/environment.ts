@@ -18,6 +18,8 @@ export function readEnvironment(root = SOFTWARE_ROOT) {
     /** The commit that it was built from. */
     commit: (): string =>
       software.commit ?? ((isRepository && checkedOutCommit(parent)) || 'unknown'),
+    /** Whether a person reads the errors; else a service manager or a program does. */
+    isTerminal: process.stderr.isTTY === true,
     /** The default of `--data-dir`. */
     defaultDataDirectory: join(parent, '.quorumscan'),
     /** If none is found, the check of a start reports that this one is missing. */

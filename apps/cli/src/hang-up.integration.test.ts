@@ -1,4 +1,8 @@
-/** SIGHUP to a command: the end of its terminal, or the wish of an operator that a service reads its files again. */
+/**
+ * SIGHUP to a command: the end of its terminal, or the wish of an operator that a service reads its files again.
+ *
+ * @module-tag rest
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -31,8 +31,11 @@ writeFileSync(genesisFile, JSON.stringify(genesis))
 function configFile(more: readonly string[] = []): string {
   const file = join(root, 'sv.env')
   const lines = [
-    ...['QS_NAME=sv-1', `QS_DATA_DIR=${directory.path}`, 'QS_SYNCHRONIZER_PORT=4624'],
-    ...[`QS_GENESIS=${genesisFile}`, `QS_MEMBERS=${members}`],
+    'QS_NAME=sv-1',
+    `QS_DATA_DIR=${directory.path}`,
+    'QS_SYNCHRONIZER_PORT=4624',
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${members}`,
   ]
   writeFileSync(file, [...lines, ...more].join('\n'))
   return file
@@ -78,6 +81,48 @@ it('`jobs` lists each dropped job once, and queues the named one again', async (
   const [{ jobs }] = JSON.parse(await type('jobs', 'list', 'sv', '--config', config, '--json'))
   expect(jobs.failures).toEqual([])
   expect(jobs.queues['expire-entry']).toEqual({ waiting: 2, delayed: 0, active: 0 })
+  client.disconnect()
+})
+
+it('`jobs list` shows the renewals that a validator does not run, and why', async () => {
+  await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+  const ofValidator = dataDirectory(join(root, 'v'))
+  makeMember(ofValidator, 'validator', {
+    name: 'v',
+    createdAtMicros: 1,
+    url: null,
+    engineAddress: null,
+  })
+  copyFileSync(ofValidator.memberFile('v'), join(members, 'v.member.json'))
+  const config = join(root, 'validator.env')
+  const lines = [
+    'QS_NAME=v',
+    `QS_DATA_DIR=${ofValidator.path}`,
+    'QS_SYNCHRONIZER_PORT=4624',
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${members}`,
+    'QS_JWKS_URL=https://issuer.example/jwks',
+    `QS_REDIS=unix://${redis.socketPath}`,
+  ]
+  writeFileSync(config, lines.join('\n'))
+  const client = redis.connect()
+  const party = `alice::1220${'0'.repeat(64)}`
+  const record = { user: { isDeactivated: true }, rights: [{ kind: 'CanActAs', party }] }
+  await client.hset('{users}:records', 'alice', JSON.stringify(record))
+  await client.hset('{users}:auto-renewals', {
+    '00aa': JSON.stringify({ party, user: 'alice' }),
+    '00bb': JSON.stringify({ party, user: 'bob' }),
+    '00cc': party,
+  })
+  expect(await type('jobs', 'list', 'validator', '--config', config)).toBe(`v: no job waits
+  paused renewal 00aa: user alice is deactivated
+  paused renewal 00bb: user bob is deleted
+  paused renewal 00cc: no user may act as its party
+`)
+  const fields = Array.from({ length: 100 }, (_, index) => [`01${index}`, party]).flat()
+  await client.hset('{users}:auto-renewals', ...fields)
+  const listed = await type('jobs', 'list', 'validator', '--config', config)
+  expect(listed.trimEnd().split('\n').at(-1)).toBe('  and 3 more paused renewals')
   client.disconnect()
 })
 

@@ -1,7 +1,8 @@
 /** `jobs`: waiting and dropped jobs, of a cluster or of one operator. */
 import { describeQueue } from '@quorumscan/errors/node-words'
-import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
+import type { JobFailure } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
+import type { NodeJobs } from '@quorumscan/operator/jobs'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
 import { printResult, setHintOption, wrap } from './options.ts'
@@ -11,7 +12,7 @@ const ROLES = ['sv', 'validator'] as const
 type Flags = Common & { config?: string }
 
 /** The jobs of one node; null if its Redis does not answer. */
-type NodeReport = { readonly node: string; readonly jobs: ProcessJobs | null }
+type NodeReport = { readonly node: string; readonly jobs: NodeJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
 export function addJobCommands(context: CommandContext): void {
@@ -47,7 +48,7 @@ export function addJobCommands(context: CommandContext): void {
     })
   }
 
-  command('list', 'show the waiting jobs of each queue, and the last dropped jobs', jobs)
+  command('list', 'show waiting jobs, the last dropped jobs, and paused renewals', jobs)
     .argument('[node]', nodeHelp)
     .option('--config <file>', configHelp)
     .action(async (node: string | undefined, options: Flags) =>
@@ -91,5 +92,17 @@ function linesOf({ node, jobs }: NodeReport): string[] {
     (failure) =>
       `  dropped ${formatInstant(failure.at)} ${idOf(failure)}: ${failure.code} ${failure.message}`,
   )
-  return [`${node}: ${busy.length === 0 ? 'no job waits' : ''}`.trimEnd(), ...busy, ...failures]
+  const heading = `${node}: ${busy.length === 0 ? 'no job waits' : ''}`.trimEnd()
+  return [heading, ...busy, ...failures, ...pausedLines(jobs.pausedRenewals)]
+}
+
+function pausedLines(paused: NodeJobs['pausedRenewals']): string[] {
+  if (paused === null) return []
+  const { count, some } = paused
+  const lines = some.map(({ reference, user, reason }) => {
+    const why = user === null ? 'no user may act as its party' : `user ${user} is ${reason}`
+    return `  paused renewal ${reference}: ${why}`
+  })
+  const more = count - some.length
+  return more === 0 ? lines : [...lines, `  and ${more} more paused renewals`]
 }

@@ -13,7 +13,7 @@ import { type OperatorLogOptions, openOperatorLog } from '@quorumscan/operator/l
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
 import { existingSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
-import { formatInstant as formatTime, type Genesis } from '@quorumscan/verifier'
+import { formatInstant, type Genesis } from '@quorumscan/verifier'
 import type { LogReport } from './rig.ts'
 import { readClusterGenesis } from './verify.ts'
 
@@ -61,7 +61,7 @@ async function verified(
     throw new CommandError(`${error.message}; ${advice}`, { cause: error })
   })
   const isWhole = damages.length === 0
-  const json = { whole: isWhole, start, end, recordTime: formatTime(recordTime), damages }
+  const json = { whole: isWhole, start, end, recordTime: formatInstant(recordTime), damages }
   if (!isWhole)
     return { isWhole, text: [...damages.map(describeDamage), DAMAGE_ADVICE].join('\n'), json }
   const from =

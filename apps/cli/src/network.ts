@@ -10,7 +10,7 @@ import {
 } from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
-import { type Genesis, hashGenesis } from '@quorumscan/verifier'
+import { createPlatformCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import type { LocalCluster } from './rig.ts'
 
@@ -61,7 +61,7 @@ export async function openReader(
 ): Promise<CertifiedReader> {
   const genesisHash = await hashGenesis(genesis)
   const seeds = nodes.map(({ url }) => url)
-  const network = { genesis, genesisHash, sha256, seeds }
+  const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto(), seeds }
   return createCertifiedReader({ ...network, transport, clock, allowPrivateAddresses: true })
 }
 

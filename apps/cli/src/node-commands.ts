@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { writeLossily } from '@quorumscan/base'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
-import type { OperatorConfig } from '@quorumscan/operator/run'
+import type { OperatorConfig, RunLog } from '@quorumscan/operator/run'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
+import { exitCodeOf } from './exit-codes.ts'
 import {
   integer,
   printResult,
@@ -39,7 +40,7 @@ type RestoreFlags = {
 }
 
 export function addRunCommand(context: CommandContext): void {
-  const { plain, redisServer, entryFiles, clock } = context
+  const { plain, exitWith, isTerminal } = context
   plain('run', "run this operator's processes in the foreground")
     .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, one per line: NAME=value')
@@ -49,8 +50,8 @@ export function addRunCommand(context: CommandContext): void {
       `
 It starts Redis and each process, restarts processes that exit, and writes what
 they report as lines of JSON, for systemd and containers. If the configuration
-is wrong, it exits at once and prints all problems. docs/configuration.md has
-the variables.
+is wrong, it exits at once and prints all problems, in a terminal as text.
+docs/configuration.md has the variables.
 It first makes the checks of --check, which may be made while it runs, too.
 As a service it reads certificates, tokens and member files at SIGHUP. In a
 terminal SIGHUP ends it.
@@ -58,22 +59,44 @@ Exit status: 1 a check failed, 2 the configuration is wrong.`,
     )
     .action(async (role: Runnable, options: RunFlags) => {
       if (options.check) return await checkOnly(role, options, context)
-      let reload = () => {} // While it starts, it reads all files anyway.
-      const interrupted = untilInterrupted(() => reload())
-      const operator = await import('@quorumscan/operator/run')
-      const { readOperatorConfig, validateProcesses } = operator
-      const config = readOperatorConfig(role, options.config, validateProcesses)
-      const log = operator.createRunLog({
-        name: config.name,
-        level: config.variables['QS_LOG_LEVEL'] || 'info',
-        write: writeLossily,
-      })
-      const given = { config, redisServer, entryFiles, env: process.env, clock, log }
-      await using running = await operator.runOperator(given)
-      reload = running.reload
-      await Promise.race([interrupted, running.failed])
-      log.report('stopping')
+      const { createRunLog } = await import('@quorumscan/operator/run')
+      let log = createRunLog({ name: role, level: 'info', write: writeLossily })
+      try {
+        await runInForeground(role, options, context, (own) => {
+          log = own
+        })
+      } catch (error) {
+        if (isTerminal) throw error
+        // What a service prints has one format, and its last line has the reason.
+        log.reportEnd(error)
+        exitWith(exitCodeOf(error))
+      }
     })
+}
+
+/** Runs the operator's processes until a signal. @param onLog - Called once the name of the operator is known. */
+async function runInForeground(
+  role: Runnable,
+  options: RunFlags,
+  { redisServer, entryFiles, clock }: CommandContext,
+  onLog: (log: RunLog) => void,
+): Promise<void> {
+  let reload = () => {} // While it starts, it reads all files anyway.
+  const interrupted = untilInterrupted(() => reload())
+  const operator = await import('@quorumscan/operator/run')
+  const { readOperatorConfig, validateProcesses } = operator
+  const config = readOperatorConfig(role, options.config, validateProcesses)
+  const log = operator.createRunLog({
+    name: config.name,
+    level: config.variables['QS_LOG_LEVEL'] || 'info',
+    write: writeLossily,
+  })
+  onLog(log)
+  const given = { config, redisServer, entryFiles, env: process.env, clock, log }
+  await using running = await operator.runOperator(given)
+  reload = running.reload
+  await Promise.race([interrupted, running.failed])
+  log.report('stopping')
 }
 
 async function checkOnly(

@@ -61,7 +61,7 @@ const CREATE = `genesis create ${SVS} --ordering cometbft --out DIR/new.json --s
 it.each([
   [
     'keys new --name ../x --out DIR/x --url a.example --engine-address a',
-    '2 quorumscan: no keys were made: name: must be 1 to 32 of a-z, 0-9 and -, such as sv-1; url: must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone); engineAddress: must be host:port, such as sv-1.example:26656',
+    '2 quorumscan: no keys were made: --name "../x" must be 1 to 32 of a-z, 0-9 and -, such as sv-1; --url "a.example" must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone); --engine-address "a" must be host:port, such as sv-1.example:26656',
   ],
   [
     'keys new --name sv-1 --out DIR/sv-1',
@@ -90,7 +90,19 @@ it.each([
   ],
   [
     `${CREATE} names.renewalDurationMicros=91d`,
-    '1 quorumscan: these members and rules do not form a valid network: the genesis document is not valid at names.renewalDurationMicros: the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be renewed several times at once. Set these rules to other values',
+    '1 quorumscan: these members and rules do not form a valid network: the genesis document is not valid at names.renewalDurationMicros: the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be renewed several times at once. Set another value than names.renewalDurationMicros=91d',
+  ],
+  [
+    `${CREATE} names.entryFeeUsd=0 names.openRequestsMax=3`,
+    '1 quorumscan: these members and rules do not form a valid network: the genesis document is not valid at names: the arguments break a rule of AnsRules. Set another value than names.entryFeeUsd=0.0000000000',
+  ],
+  [
+    `genesis create ${SVS} --set devnet=true ordering.timeouts.voteMicros=1s --out DIR/new.json`,
+    '2 quorumscan: ordering.timeouts.voteMicros=1s: with `--ordering redis` no engines order. Leave it out, or use `--ordering cometbft`',
+  ],
+  [
+    'genesis create DIR/members/orderer.member.json --set devnet=true --out DIR/new.json',
+    '1 quorumscan: no file is that of a super-validator, and a network needs one or more: name their member files',
   ],
   [
     'genesis create DIR/members --set devnet=true --out DIR/new.json',
@@ -119,7 +131,7 @@ it.each([
   ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
   [
     'genesis verify DIR/file',
-    '2 quorumscan: DIR/file is not a genesis document: the genesis document is not valid at version: this software reads form 3',
+    '2 quorumscan: DIR/file is not a genesis document: the genesis document is not valid at version: this software reads form 3. Name the file that `genesis create` wrote, or fetch it from another operator',
   ],
   [
     'run sv --config DIR/nowhere',
@@ -151,7 +163,7 @@ it.each([
   ],
   [
     'member file --name sv-1 --out DIR/sv-1 --url a.example',
-    '2 quorumscan: the member file stays as it is: url: must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone)',
+    '2 quorumscan: the member file stays as it is: --url "a.example" must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone)',
   ],
   [
     'member file --name v --out DIR/v --url https://a.example',

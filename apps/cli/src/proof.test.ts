@@ -2,10 +2,12 @@
  * Verdicts of `verify` on certified documents: the published vectors, also stored in files.
  * @module-tag thorough
  */
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import type { CanonicalRequest } from '@quorumscan/verifier'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { type RequestOptions, verify } from './verify.ts'
 
@@ -44,7 +46,7 @@ const keptOf = ({ request, document }: Vector) => ({ request, document })
 /** As `resolve --json` prints it. */
 async function printedOf(one: Vector, change: object = {}): Promise<string> {
   const { json } = await judge(JSON.stringify(keptOf(one)))
-  const [{ answer, offset, historyHash, signers }] = Object(json).proven
+  const { answer, offset, historyHash, signers } = membersOf(memberOf(json, 'proven', '0'))
   const recordTime = JSON.parse(one.document).certificate.record_time
   const kind = answer === null ? 'verified-absent' : 'verified'
   const facts = { kind, answer, offset, recordTime, historyHash, agreed: signers }
@@ -98,18 +100,18 @@ describe('a certified document', () => {
 
   it('shows the entry, the offset, the time and the signers', async () => {
     const { text } = await judge(present.document, { name: ALICE }, 'strong')
-    const entry = Object(present.answer)
+    const entry = membersOf(present.answer)
     expect(text.split('\n')).toEqual([
       'valid',
       '',
       `the name ${ALICE} has this entry`,
-      `  contract_id ${entry.contract_id}`,
+      `  contract_id ${entry['contract_id']}`,
       '  user',
-      `    ${entry.user}`,
+      `    ${entry['user']}`,
       `  name        ${ALICE}`,
-      `  url         ${entry.url}`,
-      `  description ${entry.description}`,
-      `  expires_at  ${entry.expires_at}`,
+      `  url         ${entry['url']}`,
+      `  description ${entry['description']}`,
+      `  expires_at  ${entry['expires_at']}`,
       '',
       '  offset      42',
       '  time        2023-11-14T22:13:20.123456Z',

@@ -12,6 +12,7 @@ import {
   EvidenceError,
   type Genesis,
   hashGenesis,
+  membersOf,
   type ProvenEvidence,
   parseStrictJson,
   verifyEvidence,
@@ -19,7 +20,7 @@ import {
 import {
   type Certified,
   createCertifiedVerifier,
-  InvalidProof as InvalidState,
+  InvalidProof,
   leavesOfDocument,
   type ProvenLeaf,
   queryOf,
@@ -44,8 +45,8 @@ export type ProvenState =
 export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
 /** The document proves nothing; the message continues "invalid, because". */
-export class InvalidProof extends Error {
-  override readonly name = 'InvalidProof'
+export class UnprovenError extends Error {
+  override readonly name = 'UnprovenError'
 }
 
 type ProofOptions = {
@@ -56,21 +57,24 @@ type ProofOptions = {
   readonly threshold: number
 }
 
-/** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
+/** Everything that the document proves, in its order. @throws {UnprovenError} Unless all of it is proved. */
 export async function verifyProof(text: string, options: ProofOptions): Promise<Proven[]> {
-  const parsed = orInvalidProof(() => parseStrictJson(text), 'it cannot be read: ')
-  const { certificate, receipt, document, evidence, statements } = Object(parsed)
+  const parsed = orUnproven(() => parseStrictJson(text), 'it cannot be read: ')
+  const { certificate, receipt, evidence, statements } = membersOf(parsed)
   try {
     if (certificate !== undefined) return [await verifyState(text, options.request, options)]
-    if (typeof Object(receipt).document === 'string')
-      return [assertTextMatches(Object(parsed), await verifyStored(receipt, options))]
-    if (typeof document === 'string') return [await verifyStored(Object(parsed), options)]
+    const stored = storedProof.safeParse(receipt).data
+    if (stored !== undefined)
+      return [assertTextMatches(membersOf(parsed), await verifyStored(stored, options))]
+    const alone = storedProof.safeParse(parsed).data
+    if (alone !== undefined) return [await verifyStored(alone, options)]
     if ((evidence ?? statements) === undefined)
-      throw new InvalidProof('it is neither a certified answer nor evidence')
-    const pieces = orInvalidProof(() =>
+      throw new UnprovenError('it is neither a certified answer nor evidence')
+    const pieces = orUnproven(() =>
       evidence === undefined ? [piece.parse(parsed)] : evidenceList.parse(parsed).evidence,
     )
-    if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
+    if (options.request !== null)
+      throw new UnprovenError('it is evidence, which answers no request')
     return await Promise.all(
       pieces.map(async (one) => ({
         kind: 'evidence' as const,
@@ -78,18 +82,21 @@ export async function verifyProof(text: string, options: ProofOptions): Promise<
       })),
     )
   } catch (error) {
-    if (error instanceof InvalidState || error instanceof EvidenceError)
-      throw new InvalidProof(error.message, { cause: error })
+    if (error instanceof InvalidProof || error instanceof EvidenceError)
+      throw new UnprovenError(error.message, { cause: error })
     throw error
   }
 }
 
-type StoredProof = { readonly document: string; readonly request?: unknown }
+const storedProof = z.object({ document: z.string(), request: z.unknown().optional() })
 
 /** A document that is stored with its request. */
-async function verifyStored(stored: StoredProof, options: ProofOptions): Promise<ProvenState> {
+async function verifyStored(
+  stored: z.infer<typeof storedProof>,
+  options: ProofOptions,
+): Promise<ProvenState> {
   const asked = options.request ?? asRequest(stored.request)
-  if (asked === null) throw new InvalidProof('it is stored with no request')
+  if (asked === null) throw new UnprovenError('it is stored with no request')
   return await verifyState(stored.document, asked, options)
 }
 
@@ -102,7 +109,7 @@ async function verifyState(
   const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
   if (asked === null)
     return { kind: 'leaves', certified: await leavesOfDocument(document, threshold, network) }
-  const stateQuery = orInvalidProof(() => queryOf(asked, network))
+  const stateQuery = orUnproven(() => queryOf(asked, network))
   const certified = await createCertifiedVerifier(network).verify(document, stateQuery, threshold)
   return { kind: 'certified', request: asked, certified }
 }
@@ -115,7 +122,7 @@ export function asRequest(value: unknown): CanonicalRequest | null {
 /**
  * `members` show the answer as text next to its proof, and prove nothing.
  *
- * @throws {InvalidProof} If they differ from the proof.
+ * @throws {UnprovenError} If they differ from the proof.
  */
 function assertTextMatches(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
@@ -125,14 +132,14 @@ function assertTextMatches(members: Readonly<Record<string, unknown>>, proven: P
     ([name, value]) => JSON.stringify(members[name]) !== JSON.stringify(value),
   )
   if (other === undefined && isAbsent === (answer === null)) return proven
-  throw new InvalidProof(`the ${other?.[0] ?? 'kind'} shown is not the one proven`)
+  throw new UnprovenError(`the ${other?.[0] ?? 'kind'} shown is not the one proven`)
 }
 
-/** @throws {InvalidProof} Where `read` throws. */
-export function orInvalidProof<T>(read: () => T, prefix = ''): T {
+/** @throws {UnprovenError} Where `read` throws. */
+export function orUnproven<T>(read: () => T, prefix = ''): T {
   try {
     return read()
   } catch (cause) {
-    throw new InvalidProof(`${prefix}${messageOf(cause)}`, { cause })
+    throw new UnprovenError(`${prefix}${messageOf(cause)}`, { cause })
   }
 }

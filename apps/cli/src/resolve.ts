@@ -13,7 +13,7 @@ import type {
   CertifiedReader,
 } from '@quorumscan/reader/certified'
 import { describeClockSkew, UsageError } from '@quorumscan/runtime'
-import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
+import { formatInstant, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type Attempt, recordAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
@@ -120,7 +120,7 @@ function answerLines(outcome: Answer): string[] {
   const { answer, offset, recordTime, agreed, threshold, receipt } = outcome
   return [
     ...entryLines(answer),
-    field('offset', `${offset}, of ${formatTime(recordTime)}`),
+    field('offset', `${offset}, of ${formatInstant(recordTime)}`),
     field('signed by', `${agreed.join(', ')} (${threshold} needed)`),
     field('proof', `${Buffer.byteLength(receipt.document)} bytes`),
   ]

@@ -1,4 +1,8 @@
-/** Rewards of a super-validator whose node runs: sent by its operator, and by the node itself. */
+/**
+ * Rewards of a super-validator whose node runs: sent by its operator, and by the node itself.
+ *
+ * @module-tag rest
+ */
 import { type Clock, readKeyPair } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { acceptTransferCommand } from '@quorumscan/ledger'
@@ -35,7 +39,11 @@ const it = base.extend('world', async ({ resources }) => {
   await untilTrue('the node to apply the party', () => ledger.isPartyAllocated(alice.party))
   const offers = () => ledger.contractsByKey(`offers:${own.party}`)
   return {
-    ...{ network, rewards, own, alice, offers },
+    network,
+    rewards,
+    own,
+    alice,
+    offers,
     /** Closes a round, whose reward is ten coin. */
     async earn(total: string) {
       await network.advance(ROUND_MICROS)

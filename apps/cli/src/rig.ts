@@ -1,7 +1,8 @@
 /** The context of a command, and what a test rig adds to the program. */
 import type { Clock } from '@quorumscan/base'
-import type { JobFailure, ProcessJobs } from '@quorumscan/jobs'
+import type { JobFailure } from '@quorumscan/jobs'
 import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
+import type { NodeJobs } from '@quorumscan/operator/jobs'
 import { UsageError } from '@quorumscan/runtime'
 import type { Command, CommandOptions } from 'commander'
 import type { Environment } from './environment.ts'
@@ -17,7 +18,7 @@ type MakeCommand = (
 ) => Command
 
 /** The context of every command. */
-export type CommandContext = Pick<Environment, 'redisServer' | 'entryFiles'> & {
+export type CommandContext = Pick<Environment, 'redisServer' | 'entryFiles' | 'isTerminal'> & {
   readonly clock: Clock
   readonly cluster: LocalCluster
   /** Makes a command below the program, or below `parent`, with the options `--json` and `--data-dir`. */
@@ -52,7 +53,7 @@ export type LocalCluster = {
   /** The job queues of each node; null where its Redis does not answer. */
   jobs(
     directory: DataDirectory,
-  ): Promise<readonly { readonly node: string; readonly jobs: ProcessJobs | null }[]>
+  ): Promise<readonly { readonly node: string; readonly jobs: NodeJobs | null }[]>
   /** Adds a dropped job of a node again. */
   retryJob(directory: DataDirectory, node: string, dropped: JobFailure): Promise<void>
   /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */

@@ -7,8 +7,9 @@ import { type DataDirectory, readGenesis } from '@quorumscan/operator'
 import { readInput, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
+  memberSetOf,
   type ProvenEvidence,
   parseStrictJson,
   parseThreshold,
@@ -19,10 +20,10 @@ import {
 import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/verifier/certified'
 import {
   asRequest,
-  InvalidProof,
-  orInvalidProof,
+  orUnproven,
   type Proven,
   type ProvenState,
+  UnprovenError,
   verifyProof,
 } from './proof.ts'
 import { field, fields } from './text.ts'
@@ -58,13 +59,13 @@ export async function verify(options: {
     options.file === '-' ? await readStandardInput() : readInput(options.file, (bytes) => bytes)
   try {
     // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
-    const text = orInvalidProof(() => fromUtf8(document), 'it is not UTF-8: ')
+    const text = orUnproven(() => fromUtf8(document), 'it is not UTF-8: ')
     const proven = await verifyProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     const json = { valid: true, proven: proven.map(jsonOf) }
     return { isValid: true, text: ['valid', ...parts].join('\n'), json }
   } catch (error) {
-    if (!(error instanceof InvalidProof)) throw error
+    if (!(error instanceof UnprovenError)) throw error
     const reason = printable(error.message)
     const json = { valid: false, reason }
     return { isValid: false, text: `invalid, because ${reason}`, json }
@@ -82,7 +83,7 @@ export function readClusterGenesis({ path, genesisFile }: DataDirectory): Genesi
 
 /** Votes that a threshold needs in the network of this genesis. @throws {UsageError} */
 export function parseVotes(text: string, genesis: Genesis): number {
-  const nodeCount = genesis.nodes.length
+  const nodeCount = memberSetOf(genesis).n
   const threshold = parseThreshold(text, nodeCount)
   const votes = threshold === undefined ? undefined : thresholdVotes(threshold, nodeCount)
   if (votes !== undefined) return votes
@@ -100,7 +101,7 @@ function jsonOf(proven: Proven): unknown {
     proven.kind === 'leaves'
       ? { shown: proven.certified.answer.map(({ key, value }) => ({ key, value })) }
       : { request: proven.request, answer }
-  return { ...what, ...facts, recordTime: formatTime(recordTime) }
+  return { ...what, ...facts, recordTime: formatInstant(recordTime) }
 }
 
 function formatProven(
@@ -109,13 +110,13 @@ function formatProven(
 ): string {
   if (proven.kind === 'evidence') return `\n${formatEvidence(proven.evidence)}`
   const { offset, recordTime, signers } = proven.certified
-  const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`
+  const count = `${signers.length} of ${memberSetOf(genesis).n}, ${threshold} needed`
   return [
     '',
     ...(proven.kind === 'leaves' ? leafLines(proven.certified.answer) : answerLines(proven)),
     '',
     field('offset', String(offset)),
-    field('time', formatTime(recordTime)),
+    field('time', formatInstant(recordTime)),
     field('signed by', `${signers.join(', ')} (${count})`),
   ].join('\n')
 }

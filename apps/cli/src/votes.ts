@@ -3,11 +3,12 @@
 import { printable } from '@quorumscan/base'
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
 import { ask, CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { wrap } from './options.ts'
 import { entryLines, field, lookupOf } from './text.ts'
 
 /** The proxy waits 2 s for its nodes. */
-const TIMEOUT_MS = 5000
+const LOOKUP_MS_MAX = 5000
 const BAD_REQUEST = 400
 
 export type Voted = Awaited<ReturnType<typeof askVotes>>
@@ -33,11 +34,11 @@ export async function askVotes(options: {
   const path = `/v0/scan-proxy/ans-entries/${way}/${encodeURIComponent(options.subject)}`
   const { status, headers, body, reason } = await ask(options.validatorUrl + path, {
     headers: { 'x-quorum': options.quorum },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: LOOKUP_MS_MAX,
   })
   if (status === null) throw new NoReplyError(`the validator does not answer (${reason})`)
   const kind = headers.get('x-quorum-outcome')
-  const { entry = null, error = `status ${status}`, details } = Object(body)
+  const { entry, error = `status ${status}`, details } = membersOf(body)
   if (kind === null) {
     const Kind = status === BAD_REQUEST ? UsageError : CommandError
     throw new Kind(`the scan proxy answers: ${error}`)
@@ -46,7 +47,7 @@ export async function askVotes(options: {
   const nodesIn = (name: string) => (headers.get(`x-quorum-${name}`) || null)?.split(',') ?? []
   const offset = Number(headers.get('x-quorum-offset'))
   const decided: readonly Group[] = [
-    { nodes: nodesIn('agreed'), offset, entry, digest: null },
+    { nodes: nodesIn('agreed'), offset, entry: shownEntry(entry), digest: null },
     { nodes: nodesIn('dissented'), offset: null, digest: null },
   ]
   return {
@@ -57,16 +58,21 @@ export async function askVotes(options: {
     /** The group that decided first, or the largest. */
     groups: isDecided
       ? decided.filter(({ nodes }) => nodes.length > 0)
-      : [Object(details).groups ?? []].flat().map(groupOf),
+      : [memberOf(details, 'groups') ?? []].flat().map(groupOf),
     /** Why the outcome is not an answer; null for an answer. */
     reason: isDecided ? null : String(error),
   }
 }
 
 function groupOf(group: unknown): Group {
-  const { nodes, offset, entry = null, answer_digest: digest } = Object(group)
+  const { nodes, offset, entry, answer_digest: digest } = membersOf(group)
   const names = [nodes].flat().map(String)
-  return { nodes: names, offset: Number(offset), entry, digest: String(digest) }
+  return { nodes: names, offset: Number(offset), entry: shownEntry(entry), digest: String(digest) }
+}
+
+/** The entry of an answer, to be shown; null: there is none. */
+function shownEntry(entry: unknown): NonNullable<Group['entry']> | null {
+  return typeof entry === 'object' ? (entry as NonNullable<Group['entry']> | null) : null
 }
 
 /** The votes as text. */

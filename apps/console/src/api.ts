@@ -64,7 +64,7 @@ export function connect(
 export function reasonOf(error: unknown): string {
   if (error instanceof TRPCClientError && error.data == null) {
     // Refused before the router: the answer is not from tRPC.
-    const { status } = Object(error.meta?.['response']) as { status?: number }
+    const { status } = (error.meta?.['response'] ?? {}) as { readonly status?: number }
     return status === 401
       ? 'the token of this address is not that of the cluster'
       : 'the control plane does not answer'

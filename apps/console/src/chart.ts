@@ -1,4 +1,5 @@
 /** The chart of lookups as shapes: faults in force, gaps, outcomes and latencies. Pure. */
+import { median } from '@quorumscan/base/median'
 import {
   bar,
   chart,
@@ -80,10 +81,9 @@ export function niceMax(value: number): number {
 /** The samples in words, for screen readers. */
 export function summaryOf(samples: readonly Sample[]): string {
   const latencies = samples.filter(isAnswered).map(({ latencyMs }) => latencyMs)
-  const medianMs = latencies.sort((a, b) => a - b)[Math.floor(latencies.length / 2)]
-  const median = medianMs === undefined ? '' : `, median ${milliseconds(medianMs)}`
+  const usual = latencies.length === 0 ? '' : `, median ${milliseconds(median(latencies))}`
   const unansweredCount = samples.length - latencies.length
-  return `${latencies.length} answered, ${unansweredCount} without an answer${median}`
+  return `${latencies.length} answered, ${unansweredCount} without an answer${usual}`
 }
 
 /** Latencies, outcomes and faults from one moment to another. */

@@ -7,6 +7,13 @@ it('offers faults of an engine and its links for ordering members only', () => {
   expect(idsOf(true).filter((id) => !idsOf(false).includes(id))).toEqual(['engines', 'cometbft'])
 })
 
+it('offers a lie and a flood of outsiders', () => {
+  const kinds = faultChoicesOf('sv-2', false).flatMap(({ faults }) =>
+    faults.map(({ fault }) => fault.kind),
+  )
+  expect(kinds).toEqual(expect.arrayContaining(['lie', 'flood']))
+})
+
 it('each fault has a unique id', () => {
   const faults = faultChoicesOf('sv-2', true).flatMap((group) => group.faults)
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)

@@ -13,6 +13,7 @@ const otherChoices: Readonly<Record<string, readonly Row[]>> = {
   Network: [
     ['slow', 'slow by 300 ms', { kind: 'slow', edge: 'http', latencyMs: 300, jitterMs: 100 }],
     ['drop', '30 % of connections stall', { kind: 'drop', edge: 'http', rate: 0.3 }],
+    ['requests', 'flooded with 1000 requests a second', { kind: 'flood', rate: 1000 }],
     ['reset', 'connections reset', { kind: 'reset', edge: 'http' }],
     ['log', 'disconnected from the log', { kind: 'partition', from: 'log' }],
     ['proxy', 'disconnected from the proxy', { kind: 'partition', from: 'proxy' }],

@@ -17,6 +17,7 @@ function statusOf(states: readonly string[], given: Given = {}): Status {
       name: `sv-${index + 1}`,
       state,
       faults: index < liars ? [{ spec: { kind: 'lie' } }] : [],
+      isHealthy: state === 'up',
       isCounted: state === 'up' && index >= liars,
     })),
     validator: { state: 'up' },

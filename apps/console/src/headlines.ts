@@ -41,8 +41,9 @@ export function liarsOf(status: Status): { readonly tone: Tone; readonly text: s
 export function unknownOf(status: Status): Status {
   const unknown = { state: 'unknown', detail: null, pid: null, redisPid: null } as const
   const position = { offset: null, recordTime: null, lag: null }
-  const lookups = { isCounted: false, agreement: null, p50Ms: null, p99Ms: null, lastError: null }
-  const node = { ...unknown, ...position, ...lookups, faults: [] }
+  const judged = { health: null, isHealthy: false, isCounted: false }
+  const lookups = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
+  const node = { ...unknown, ...position, ...judged, ...lookups, faults: [] }
   return {
     ...status,
     faults: [],

@@ -1,12 +1,14 @@
 /** Readers that use a mirror of real nodes, which they need not trust. */
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { type Clock, sha256 } from '@quorumscan/base'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createUndiciTransport, UsageError } from '@quorumscan/runtime'
 import { startNetwork } from '@quorumscan/scan/testing'
 import type { HttpServer } from '@quorumscan/server'
-import { send, serve, until } from '@quorumscan/testkit'
+import { listen, send, serve, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { createPlatformCrypto, type Lookup } from '@quorumscan/verifier'
 import {
@@ -87,6 +89,7 @@ const it = base
   .extend('read', ({ networkOf, network }) => async (seeds: readonly string[]) => {
     await using reader = createCertifiedReader({
       ...networkOf(),
+      crypto: createPlatformCrypto(),
       seeds,
       transport: createFetchTransport(),
       clock: network.clock,
@@ -183,6 +186,8 @@ const refusal = (status: number, code: string): RequestListener => {
       .writeHead(status, { 'cache-control': 'max-age=9999' })
       .end(JSON.stringify({ error: 'no', code, definite: true, retryable: false }))
 }
+/** 64 MiB of zeros. */
+const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024))
 const LIES: readonly (readonly [string, RequestListener])[] = [
   ['garbage', (_request, response) => response.end('{}')],
   ['nothing', (_request, response) => response.end()],
@@ -193,6 +198,21 @@ const LIES: readonly (readonly [string, RequestListener])[] = [
   ],
   ['a 404 of its own', (_request, response) => response.writeHead(404).end()],
   ['a redirect', (_request, response) => response.writeHead(302, { location: '/' }).end()],
+  [
+    'a redirect to itself',
+    ({ url = '' }, response) => response.writeHead(307, { location: url }).end(),
+  ],
+  ['a part', (_request, response) => response.writeHead(206, { 'content-range': '*/9' }).end('{}')],
+  ['no content', (_request, response) => response.writeHead(204).end()],
+  [
+    'a bomb',
+    (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB),
+  ],
+  [
+    'a huge length',
+    (_request, response) =>
+      response.writeHead(200, { 'content-length': 999_999_999_999 }).write('{'),
+  ],
   ['a well-formed 404', refusal(404, 'ENTRY_NOT_FOUND')],
   ['a well-formed 400', refusal(400, 'INVALID_ARGUMENT')],
   ['a code with another status', refusal(200, 'ENTRY_NOT_FOUND')],
@@ -234,6 +254,61 @@ it.for(LIES)(
   },
 )
 
+/** What a source may send that is not an answer, without an end. */
+const SILENCES: readonly (readonly [string, (socket: Socket) => void])[] = [
+  ['nothing', () => {}],
+  ['a head that drips', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x: y\r\n')],
+  ['half a body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{')],
+  [
+    'a body that drips',
+    (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'x'),
+  ],
+  ['interim answers', (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+]
+function drip(socket: Socket, first: string, more: string): void {
+  socket.write(first)
+  const timer = setInterval(() => socket.write(more), 20)
+  socket.once('close', () => clearInterval(timer))
+}
+
+it.for(SILENCES)(
+  'waits 150 ms for a source that sends %s, and then no more',
+  async ([, silence], { startMirror, urlOf, resources, standingClock }) => {
+    let requestCount = 0
+    const hung = resources.opened(
+      await listen((socket) => {
+        socket.on('error', () => {})
+        socket.once('data', () => {
+          requestCount++
+          silence(socket)
+        })
+      }),
+    )
+    let movedMs = 0
+    const waits: number[] = []
+    const clock = standingClock(() => movedMs)
+    const mirror = await startMirror([`http://127.0.0.1:${hung.port}`, urlOf(0)], {
+      clock: {
+        ...clock,
+        delay(ms, signal) {
+          waits.push(ms)
+          return clock.delay(ms, signal)
+        },
+      },
+    })
+    for (let round = 0; round < 3; round++) {
+      movedMs += 2000
+      expect(await send(mirror + PATH, { headers })).toAnswer(200)
+    }
+    expect(requestCount).toBe(1)
+    expect(waits).toContain(150)
+    // Not at once: it may be the better source again after a minute, but it is not the first any more.
+    movedMs += 61_000
+    expect(await send(mirror + PATH, { headers })).toAnswer(200)
+    expect(requestCount).toBe(1)
+  },
+)
+
 it('asks a source that lied after all others, for a minute', async ({
   startMirror,
   urlOf,
@@ -251,7 +326,7 @@ it('asks a source that lied after all others, for a minute', async ({
     ).url
   const honest = (name: keyof typeof isDown) =>
     serveAs(name, async ({ url: path = '' }, response) => {
-      if (isDown[name]) return void response.writeHead(503).end()
+      if (isDown[name]) return void response.writeHead(503, { 'content-length': 0 }).end()
       response.end((await send(urlOf(0) + path, { headers })).text)
     })
   const liar = await serveAs('liar', (_request, response) => response.end('{}'))
@@ -292,6 +367,46 @@ it('finds the genesis itself, from what most sources answer', async ({
     JSON.parse(JSON.stringify(network.genesis)),
   )
   expect(await send(mirror + PATH, { headers })).toAnswer(200)
+})
+
+it('finds it again while no majority of the sources named it', async ({
+  startMirror,
+  urlOf,
+  resources,
+  network,
+  standingClock,
+}) => {
+  const other = JSON.stringify({ ...network.genesis, nonce: 'ab'.repeat(32) })
+  const liar = resources.opened(await serve((_request, response) => response.end(other)))
+  let isUp = false
+  let genesisCount = 0
+  const later = async (index: number) =>
+    resources.opened(
+      await serve(async ({ url: path = '' }, response) => {
+        if (path === '/v0/genesis') genesisCount++
+        if (!isUp) return void response.writeHead(503, { 'content-length': 0 }).end()
+        response.end((await send(urlOf(index) + path, { headers })).text)
+      }),
+    ).url
+  let movedMs = 0
+  const mirror = await startMirror([liar.url, await later(0), await later(1)], {
+    network: undefined as never,
+    clock: standingClock(() => movedMs),
+  })
+  const readGenesis = async () => JSON.stringify((await send(`${mirror}/v0/genesis`)).body)
+  const found = await readGenesis()
+  isUp = true
+  expect(await readGenesis()).toBe(found)
+  expect(JSON.parse(found)).toEqual(JSON.parse(other))
+  movedMs += 61_000
+  await until('the genesis of the network', async () =>
+    (await readGenesis()) === found ? undefined : true,
+  )
+  movedMs += 61_000
+  expect(await send(mirror + PATH, { headers })).toAnswer(200)
+  // Two of three are a majority: it is not asked again.
+  expect(genesisCount).toBe(4)
+  expect(JSON.parse(await readGenesis())).toEqual(JSON.parse(JSON.stringify(network.genesis)))
 })
 
 it('prefers a source with recent answers, and uses late ones if it has no other', async ({

@@ -23,7 +23,7 @@ import {
   createPlatformCrypto,
   type Genesis,
   hashGenesis,
-  type Json,
+  memberSetOf,
   parseGenesis,
   parseThreshold,
   thresholdVotes,
@@ -46,6 +46,8 @@ const CACHED_BYTES_MAX = 64 * 1024 * 1024
 const CACHED_MS = 1000
 /** Readers accept hardly any older answer. It is used only if no source has a newer one. */
 const AGE_MS_MAX = 60_000
+/** A network that no majority of the sources named is chosen again after this, which is as long as a source loses its place. */
+const UNSETTLED_MS = 60_000
 const JSON_TYPE = 'application/json'
 
 export type MirrorOptions = {
@@ -74,6 +76,8 @@ type Mirrored = {
   /** The path with its query. */
   readonly path: string
   readonly request: Decoded
+  /** Who asks: the network of its address. */
+  readonly reader: string
 }
 
 /**
@@ -84,10 +88,18 @@ type Mirrored = {
 export function buildMirror(options: MirrorOptions): HttpServer {
   const { clock } = options
   const sources = createSources(options)
-  const checker = singleFlight(() => createChecker(sources, options.network ?? options.names))
-  let known: Awaited<ReturnType<typeof checker>> | null = null
+  let known: Awaited<ReturnType<typeof createChecker>> | null = null
+  let decidedAtMs = 0
+  const decide = singleFlight(async () => {
+    decidedAtMs = clock.monotonicMs()
+    known = await createChecker(sources, options.network ?? options.names)
+    return known
+  })
   const checking = async () => {
-    known ??= await checker()
+    if (known === null) return await decide()
+    // A liar may have been the only source that answered: it decides for a time, and no reader waits for the others.
+    const isOld = clock.monotonicMs() - decidedAtMs >= UNSETTLED_MS
+    if (!known.isSettled && isOld) decide().catch(() => {}) // No source answers: as before.
     return known
   }
   const cache = new LRUCache<string, Checked>({
@@ -96,13 +108,14 @@ export function buildMirror(options: MirrorOptions): HttpServer {
   })
 
   const fetchOne = async (mirrored: Mirrored): Promise<Checked> => {
-    const { route, path, request } = mirrored
+    const { route, path, request, reader } = mirrored
     const check = (await checking()).checkOf(mirrored)
     return await sources.ask(
       {
         path,
         accept: hasCertifiedForm(route) ? CERTIFIED_MEDIA_TYPE : JSON_TYPE,
         body: route.method === 'GET' ? null : utf8(JSON.stringify(request.body)),
+        reader,
       },
       {
         open: async (reply) => ({ ...(await check(reply)), sinceMs: sinceMsOf(reply, clock) }),
@@ -139,7 +152,13 @@ export function buildMirror(options: MirrorOptions): HttpServer {
           'INVALID_ARGUMENT',
           `a mirror has certified answers only: send accept: ${CERTIFIED_MEDIA_TYPE}`,
         )
-      const mirrored = { operation, route, path, request: request as unknown as Decoded }
+      const mirrored = {
+        operation,
+        route,
+        path,
+        request: request as unknown as Decoded,
+        reader: request.client.network,
+      }
       const { body, sinceMs } =
         route.method === 'GET' ? await get(mirrored) : await fetchOne(mirrored)
       const age = String(Math.max(0, Math.floor((clock.monotonicMs() - sinceMs) / 1000)))
@@ -159,24 +178,25 @@ export function buildMirror(options: MirrorOptions): HttpServer {
 
 /** Checks answers of one network. @throws {ScanError} DEPENDENCY_UNAVAILABLE if its genesis is not known yet. */
 async function createChecker(sources: Sources, given: MirroredNetwork | undefined) {
-  const { genesis, genesisHash } = given ?? (await mostNamedNetwork(sources))
+  const { genesis, genesisHash, isSettled } =
+    given === undefined ? await mostNamedNetwork(sources) : { ...given, isSettled: true }
   const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
   const verifier = createCertifiedVerifier(network)
   const certificates = createCertificateChecks(network)
   return {
-    // A Genesis is JSON by construction; its type only lacks the index signature.
-    genesisBytes: utf8(canonicalJson(genesis as unknown as Json)),
+    isSettled,
+    genesisBytes: utf8(canonicalJson(genesis)),
     /** The check of an answer to this request, which rejects one that proves nothing. */
     checkOf(mirrored: Mirrored) {
       const { signers, min_offset: minOffset } = optionsOf(mirrored.request)
-      const threshold = parseThreshold(signers ?? 'weak', genesis.nodes.length)
+      const threshold = parseThreshold(signers ?? 'weak', memberSetOf(genesis).n)
       if (threshold === undefined)
         throw new ScanError('INVALID_QUORUM', 'signers is weak, strong, all or a number')
       const isCertificate = mirrored.operation === 'getCertificate'
       const query = isCertificate
         ? null
         : proofQueryOf(mirrored.operation, mirrored.request, network)
-      const count = thresholdVotes(threshold, genesis.nodes.length) ?? 0
+      const count = thresholdVotes(threshold, memberSetOf(genesis).n) ?? 0
       return async ({ body }: TransportReply) => {
         const text = textOf(body)
         const proven =
@@ -211,19 +231,27 @@ function optionsOf({ query, body }: Decoded): ProofOptions {
   return { ...(body as ProofOptions | undefined), ...(query as ProofOptions | undefined) }
 }
 
-/** The network whose genesis most sources answer, of equal ones that of the first source. */
-async function mostNamedNetwork(sources: Sources): Promise<MirroredNetwork> {
+/**
+ * The network whose genesis most sources answer, of equal ones that of the first source. It is settled if more than half
+ * of all answered so.
+ */
+async function mostNamedNetwork(
+  sources: Sources,
+): Promise<MirroredNetwork & { readonly isSettled: boolean }> {
   const asked = { path: '/v0/genesis', accept: JSON_TYPE, body: null }
-  const networks = await sources.askEach(asked, async ({ status, body }) => {
-    if (status !== 200) throw new Error('no genesis')
-    const genesis = parseGenesis(JSON.parse(textOf(body)))
-    return { genesis, genesisHash: await hashGenesis(genesis) }
-  })
+  const { answers: networks, machineCount } = await sources.askEach(
+    asked,
+    async ({ status, body }) => {
+      if (status !== 200) throw new Error('no genesis')
+      const genesis = parseGenesis(JSON.parse(textOf(body)))
+      return { genesis, genesisHash: await hashGenesis(genesis) }
+    },
+  )
   const votesOf = ({ genesisHash }: MirroredNetwork) =>
     networks.filter((other) => other.genesisHash === genesisHash).length
   // Stable: of equal ones the first stays first.
   const [most] = [...networks].sort((a, b) => votesOf(b) - votesOf(a))
-  if (most !== undefined) return most
+  if (most !== undefined) return { ...most, isSettled: 2 * votesOf(most) > machineCount }
   throw new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror has a genesis document')
 }
 
@@ -246,6 +274,7 @@ function nameHandlers(names: ProxyNetwork, options: MirrorOptions) {
     genesis,
     genesisHash,
     sha256,
+    crypto: createPlatformCrypto(),
     transport,
     clock,
   })

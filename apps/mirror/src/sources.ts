@@ -1,26 +1,32 @@
 /**
- * The sources of a mirror, which is judged by what they prove. A source that answers with anything else loses its place
- * for a time: while another one is there, it is not asked. The order of all others stays, the one that answered last
- * first. A refusal is not proven: it is passed on if no source answers, and costs its source the place if one does.
+ * The sources of a mirror, which are judged by what they prove (`askInTurn`). A source that answers with anything else, or is
+ * silent while another one answers, loses its place for a time: while another one is there, it is not asked. The order of
+ * all others stays, the one that answered last first. A refusal is not proven: it is passed on if no source answers, and
+ * costs its source the place if one does.
  */
-import type { Clock } from '@quorumscan/base'
+
+import { type Clock, createShares, withTimeout } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import {
-  machineOf,
   parseNodeUrl,
+  platformResolver,
+  resolveMachines,
   shownUrl,
   type Transport,
   type TransportReply,
   urlProblem,
 } from '@quorumscan/reader'
-import { createPenalties, UsageError } from '@quorumscan/runtime'
+import { askInTurn, createPenalties, type SourceAnswer, UsageError } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 
 /** The largest answer of a source: the largest page, with many names next to its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /** A node waits up to a second for an offset; one that takes this long hangs. */
 export const SOURCE_WAIT_MS = 3000
-/** Requests to sources at a time. Each may receive the largest answer. */
-const REQUESTS_MAX = 32
+/** Requests of readers at a time, who share it. A single one has eight, as many as a certified reader makes. */
+const REQUESTS_MAX = 40
+/** While so many requests to sources wait, silence asks no further source. Each may receive the largest answer. */
+const FLIGHTS_MAX = 64
 const RETRY_AFTER_SECONDS_MAX = 60
 const MESSAGE_CHARACTERS_MAX = 300
 
@@ -54,55 +60,71 @@ export function createSources(options: {
   })
   type Source = (typeof sources)[number]
   const penalties = createPenalties<Source>(clock)
+  const never = new AbortController().signal
   let first = 0
-  let requestCount = 0
+  const shares = createShares('requests of a mirror', { requests: REQUESTS_MAX })
+  let flightCount = 0
 
-  const inOrder = (): readonly Source[] =>
-    penalties.inOrder([...sources.slice(first), ...sources.slice(0, first)])
-
-  const request = ({ url }: Source, { path, accept, body }: SourceRequest) =>
-    transport.request({
-      url,
-      method: body === null ? 'GET' : 'POST',
-      path,
-      headers: { accept, ...(body !== null && { 'content-type': 'application/json' }) },
-      body,
-      bytesMax: ANSWER_BYTES_MAX,
-      channel: 'lookup',
-      isPublicOnly: false, // The operator chose the sources.
-      signal: AbortSignal.timeout(SOURCE_WAIT_MS),
+  const request = async (
+    { url }: Source,
+    { path, accept, body }: SourceRequest,
+    signal: AbortSignal,
+  ) => {
+    flightCount++
+    try {
+      return await transport.request({
+        url,
+        method: body === null ? 'GET' : 'POST',
+        path,
+        headers: { accept, ...(body !== null && { 'content-type': 'application/json' }) },
+        body,
+        bytesMax: ANSWER_BYTES_MAX,
+        channel: 'lookup',
+        isPublicOnly: false, // The operator chose the sources.
+        signal,
+      })
+    } finally {
+      flightCount--
+    }
+  }
+  /** @param signal - Default: none. */
+  const within = <T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) =>
+    withTimeout({ clock, timeoutMs: SOURCE_WAIT_MS, ...(signal && { signal }) }, work, () => {
+      throw new Error(`no answer within ${SOURCE_WAIT_MS} ms`)
     })
 
   const askAll = async <T>(asked: SourceRequest, { open, isLate }: Opener<T>): Promise<T> => {
-    /** Of those that a later source can contradict. */
-    const doubtful: Source[] = []
     let refusal: ScanError | null = null
-    let late: T | null = null
-    for (const source of inOrder()) {
-      const reply = await request(source, asked).catch(() => null)
-      // It is silent, or its answer too large: another one may answer.
-      if (reply === null) continue
+    const late: T[] = []
+    const judge = async (reply: TransportReply): Promise<SourceAnswer<T>> => {
       if (reply.status !== 200) {
         const error = refusalOf(reply)
-        // 5xx and 429 are of a server, or its proxy, that cannot answer now.
-        const isRefused = reply.status < 500 && reply.status !== 429
-        if (isRefused && error === null) penalties.note(source)
-        else if (isRefused) doubtful.push(source)
         refusal ??= error
-        continue
+        // They are of a server, or its proxy, that cannot answer now.
+        if (reply.status >= 500 || reply.status === 429) return { kind: 'unable' }
+        if (error === null) throw new Error('no answer of a node')
+        return { kind: 'doubtful' }
       }
-      const opened = await open(reply).catch(() => null)
-      if (opened === null) penalties.note(source)
-      else if (isLate(opened)) {
-        doubtful.push(source)
-        late ??= opened
-      } else {
-        first = sources.indexOf(source)
-        for (const other of doubtful) penalties.note(other)
-        return opened
-      }
+      const opened = await open(reply)
+      if (!isLate(opened)) return { kind: 'proven', answer: opened }
+      late.push(opened)
+      return { kind: 'doubtful' }
     }
-    if (late !== null) return late
+    const found = await askInTurn<Source, T>({
+      sources: [...sources.slice(first), ...sources.slice(0, first)],
+      penalties,
+      clock,
+      signal: never,
+      ask: async (source, signal) =>
+        await judge(await within((ending) => request(source, asked, ending), signal)),
+      needsAnother: () => flightCount < FLIGHTS_MAX,
+    })
+    if (found !== null) {
+      first = sources.indexOf(found.source)
+      return found.answer
+    }
+    const [firstLate] = late
+    if (firstLate !== undefined) return firstLate
     throw refusal ?? new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror answers')
   }
 
@@ -110,38 +132,46 @@ export function createSources(options: {
     /**
      * The first answer that proves something and is not late; if all are late, the first.
      *
+     * @param asked.reader - For whom: the network of its address.
      * @throws {ScanError} The first refusal; DEPENDENCY_UNAVAILABLE if no source answers; OVERLOADED.
      */
-    async ask<T>(asked: SourceRequest, opener: Opener<T>): Promise<T> {
-      if (requestCount >= REQUESTS_MAX) throw new ScanError('OVERLOADED', 'too many requests wait')
-      requestCount++
+    async ask<T>(
+      asked: SourceRequest & { readonly reader: string },
+      opener: Opener<T>,
+    ): Promise<T> {
+      const release = shares.take(asked.reader, { requests: 1 })
+      if (release === null) throw new ScanError('OVERLOADED', `too many ${shares.pool} wait`)
       try {
         return await askAll(asked, opener)
       } finally {
-        requestCount--
+        release()
       }
     },
     /** What `open` makes of the answer of each machine that answers so: one has one voice, under whatever addresses. */
     async askEach<T>(
       asked: SourceRequest,
       open: (reply: TransportReply) => Promise<T>,
-    ): Promise<readonly T[]> {
-      const machines = new Map(sources.map((source) => [machineOf(source.url), source]))
+    ): Promise<{ readonly answers: readonly T[]; readonly machineCount: number }> {
+      const urls = sources.map(({ url }) => url)
+      const bounds = { resolve: platformResolver(), signal: AbortSignal.timeout(SOURCE_WAIT_MS) }
+      const names = await resolveMachines(urls, bounds)
+      const machines = new Map(sources.map((source, index) => [names[index], source]))
       const opened = [...machines.values()].map(async (source) => {
         try {
-          return [await open(await request(source, asked))]
+          return [await open(await within((signal) => request(source, asked, signal)))]
         } catch {
+          penalties.note(source)
           return []
         }
       })
-      return (await Promise.all(opened)).flat()
+      return { answers: (await Promise.all(opened)).flat(), machineCount: machines.size }
     },
   }
 }
 
 /** The error of D-6 that a source answers, in the form of this server; null: the answer is none. */
 function refusalOf({ status, header, body }: TransportReply): ScanError | null {
-  const { code, error } = membersOf(body)
+  const { code, error } = bodyMembers(body)
   if (typeof code !== 'string' || !Object.hasOwn(catalogue, code)) return null
   if (typeof error !== 'string' || catalogue[code as ErrorCode].httpStatus !== status) return null
   const seconds = /^\d{1,4}$/.exec(header('retry-after') ?? '')?.[0]
@@ -151,9 +181,9 @@ function refusalOf({ status, header, body }: TransportReply): ScanError | null {
   return new ScanError(code as ErrorCode, message, { retryAfterSeconds })
 }
 
-function membersOf(body: Uint8Array): { readonly code?: unknown; readonly error?: unknown } {
+function bodyMembers(body: Uint8Array): ReturnType<typeof membersOf> {
   try {
-    return Object(JSON.parse(Buffer.from(body).toString('utf8')))
+    return membersOf(JSON.parse(Buffer.from(body).toString('utf8')))
   } catch {
     return {}
   }

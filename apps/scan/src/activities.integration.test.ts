@@ -10,7 +10,7 @@ import {
 import { AMOUNT_SCALE, type ContractId } from '@quorumscan/model'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { Compile } from 'typebox/compile'
 import { describe, expect } from 'vitest'
 import { startNetwork, type Wallet } from './testing/network.ts'
@@ -88,7 +88,7 @@ const it = base
     if (root?.kind !== 'exercised') throw new Error('the root is an exercise')
     const place = {
       event_id: `${String(done.offset).padStart(16, '0')}:0000`,
-      date: formatTime(done.recordTime),
+      date: formatInstant(done.recordTime),
       domain_id: network.genesis.synchronizerId,
       offset: String(done.offset),
     }

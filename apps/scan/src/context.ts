@@ -8,6 +8,7 @@ import { svPartyOf } from '@quorumscan/ledger'
 import { readStoredEnd } from '@quorumscan/log'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
+import { memberSetOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
@@ -26,7 +27,9 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  */
 export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
   const { nodeName, rewards } = config
-  const app = await createAppBase(nodeName, config, overrides)
+  // Its synchronizer asks it what entries would do, often: one secret makes each a peer of the other.
+  const ownTokenFile = config.log.tokenFile
+  const app = await createAppBase(nodeName, { ...config, ownTokenFile }, overrides)
   const { genesis } = app
   const { node, index } = nodeIn(config, genesis)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
@@ -58,7 +61,7 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         ledger,
         isLive,
         deps: { ledger, submit: submitter.submit, party, userId: nodeName, rewards },
-        turn: { index, count: genesis.nodes.length },
+        turn: { index, count: memberSetOf(genesis).n },
       }),
     )
     const background = resources.opened(follower.follow(ordering))

@@ -5,7 +5,7 @@ import type { Head } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
 import { type WaitingRequest, withWaitOf } from '@quorumscan/server'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { StateQuery } from '@quorumscan/verifier/certified'
 
 /** A request that is answered alone: its header names the offset to read at. */
@@ -33,14 +33,14 @@ function headersOf<Subject extends object>(make: (subject: Subject) => Headers) 
 /** Headers of every answer, including the 404 of a name without an entry. */
 export const pinnedHeaders = headersOf((at: Pinned) => ({
   'x-ledger-offset': String(at.offset),
-  'x-ledger-record-time': formatTime(at.recordTime),
+  'x-ledger-record-time': formatInstant(at.recordTime),
   'x-ledger-history-hash': at.historyHash,
 }))
 
 /** Headers of every answer and every error (D-10): the newest offset that the node has applied. */
 export const headHeaders = headersOf((head: Pick<Head, 'offset' | 'recordTime'>) => ({
   'x-ledger-head': String(head.offset),
-  'x-ledger-head-time': formatTime(head.recordTime),
+  'x-ledger-head-time': formatInstant(head.recordTime),
 }))
 
 /**

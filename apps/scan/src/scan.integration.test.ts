@@ -5,7 +5,7 @@ import { parseTime } from '@quorumscan/model'
 import type { RunningApp } from '@quorumscan/server'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
-import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/verifier'
+import { canonicalJson, encodeAddressStatement } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import { startNetwork } from './testing/network.ts'
 
@@ -51,7 +51,10 @@ async function startWorld(nodeCount: number, resources: Resources) {
   await Promise.all(nodes.map(isReady))
   const wallet = await network.createWallet('alice')
   return {
-    ...{ network, nodes, wallet, start },
+    network,
+    nodes,
+    wallet,
+    start,
     first: nodes[0] as RunningApp,
     stop: async (index: number) => nodes[index]?.[Symbol.asyncDispose](),
     /** Sets the clock of the nodes ahead of that of the log. */
@@ -341,7 +344,7 @@ describe('one scan node', () => {
     expect(dso.dso_rules.contract.payload.svs[0].party).toBe(dso.sv_party_id)
     // To the byte: readers hash the served document.
     const { text } = await get(node, '/v0/genesis')
-    expect(text).toBe(canonicalJson(genesis as unknown as Json))
+    expect(text).toBe(canonicalJson(genesis))
     expect((await get(node, '/status')).body.success).toMatchObject({
       id: 'sv-1',
       active: true,

@@ -1,7 +1,9 @@
 /** The server of a scan node, which binds the routes to their handlers, and its start. */
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
-import { sha256 } from '@quorumscan/base'
+import { sha256, sha256Hex } from '@quorumscan/base'
 import { createCertifiedAnswers } from '@quorumscan/certifier'
+import { ScanError } from '@quorumscan/errors'
+import { readEntry } from '@quorumscan/ledger'
 import {
   appStarter,
   buildServer,
@@ -10,9 +12,11 @@ import {
   type HttpServer,
 } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
+import { createAppliedOutcomes, refusalIn } from './applied-outcomes.ts'
 import { type Context, createContext } from './context.ts'
 import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
+import { createUpstreamHandlers } from './handlers/upstream-reads.ts'
 import { headHeaders } from './pinned.ts'
 
 /** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */
@@ -26,6 +30,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
   const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
   const network = { genesis, genesisHash, sha256 }
   const polls = createLongPolls()
+  const outcomes = createAppliedOutcomes(replica)
   const server = buildServer({
     ...context.serving,
     routes: scanRoutes,
@@ -36,12 +41,29 @@ export function createServer(context: Context, port: () => number): HttpServer {
         assertReady: context.assertReady,
         state: context.state,
         head: () => replica.head(),
-        detail: context.logDisk.detail,
+        detail() {
+          const details = [context.members.ownProblem(), context.logDisk.detail()]
+          return details.filter((one) => one !== null).join('; ') || null
+        },
         members: context.members.list,
+        memory: context.memory,
       }),
       ...createLookupHandlers({ reads: replica, certified, network }),
       ...createNetworkHandlers({ ...context, reads: replica, certified, polls }),
+      ...createUpstreamHandlers({ ...context, reads: replica }),
       ...createSnapshotHandlers(context),
+      async judgeEntry({ body }) {
+        const { offset } = replica.head()
+        const bytes = body ?? new Uint8Array()
+        const known = outcomes.of(sha256Hex(bytes))
+        if (known !== undefined)
+          return { body: { offset, refusal: known, growth: 0, is_applied: true } }
+        const decoded = readEntry(bytes, genesisHash)
+        if (decoded.kind !== 'submission')
+          throw new ScanError('INVALID_ARGUMENT', 'this is no entry of this network')
+        const { result, growth } = await replica.judge(decoded.submission)
+        return { body: { offset, refusal: refusalIn(result), growth, is_applied: false } }
+      },
       readEngine: async ({ body, signal }) => ({
         headers: { 'content-type': 'application/octet-stream' },
         body: await log.readEngine(body, signal),

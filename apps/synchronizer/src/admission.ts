@@ -1,7 +1,7 @@
 /**
  * Which entries are admitted to the log: well-formed, signed for this network, in time, within the bounds of one
- * entry, and within the rate budgets of sender and signer. Their commands are not interpreted; replicas check everything
- * again.
+ * entry, and within the rate budgets of sender and signer. Nodes say whether the state refuses an entry; replicas check
+ * everything again.
  */
 
 import { type Clock, sha256Hex } from '@quorumscan/base'
@@ -10,21 +10,55 @@ import { ENTRY_BYTES_MAX, unitsOfBytes } from '@quorumscan/ledger'
 import { type EntryChecker, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { RateBudgets, Submitter } from './budgets.ts'
-import type { DiskSpace } from './disk-space.ts'
+import type { Room } from './room.ts'
+import type { StateJudge } from './state-judge.ts'
 
 /** Hashes of 10 min at 50 entries per second, 2 MiB. An evicted hash causes a second append, which has no effect. */
 const REMEMBERED_MAX = 30_000
+
+/** What an entry takes in the log next to its own bytes: its place in the group, its hash, and its id until `notAfter`. */
+const OVERHEAD_BYTES = 400
+/**
+ * Bytes that stay without an effect, for a unit: the budget of an address, 50 units per second, leaves 280 MB of them a
+ * day at most.
+ */
+const REFUSED_BYTES_PER_UNIT = 64
+
+/** What a refused entry costs its sender, afterwards: the bytes that it leaves (D-95). */
+export function refusedUnits(bytes: number): number {
+  return Math.ceil((bytes + OVERHEAD_BYTES) / REFUSED_BYTES_PER_UNIT)
+}
+
+/** Counts what operators and tests want to know of entries of anonymous clients. */
+export type EntryCounts = {
+  /** An entry is admitted whose judgement was late. */
+  unjudged(): void
+  /** The sender of a refused entry that is in the log owes so many units. */
+  refusedUnits(units: number): void
+}
 
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
   readonly checkEntry: EntryChecker
   readonly budgets: RateBudgets
   readonly clock: Clock
-  readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
+  readonly room: Pick<Room, 'assertRoom' | 'note'>
+  /** What the state says about the entry of an anonymous client. */
+  readonly judge: Pick<StateJudge, 'before' | 'wasRefused'>
+  readonly count: EntryCounts
 }) {
-  const { log, checkEntry, budgets, clock, disk } = options
+  const { log, checkEntry, budgets, clock, room, judge, count } = options
   /** Hashes of entries that the log has. Repeating them would fill the log and use up the rate budget of the key. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
+
+  /** What is not known costs nothing. */
+  const chargeIfRefused = async (bytes: Uint8Array, submitter: Submitter): Promise<void> => {
+    const isRefused = await judge.wasRefused(bytes, submitter.client)
+    if (!isRefused) return
+    const units = refusedUnits(bytes.byteLength)
+    budgets.settle(submitter, units)
+    count.refusedUnits(units)
+  }
 
   return {
     /**
@@ -42,7 +76,7 @@ export function createAdmission(options: {
       if (bytes.byteLength === 0) {
         const reason = log.refusal()
         if (reason !== null) throw reason
-        await log.append(bytes)
+        await log.append(bytes, submitter.client)
         return
       }
       const entryHash = sha256Hex(bytes)
@@ -54,12 +88,21 @@ export function createAdmission(options: {
       const now = { recordTime: log.head().recordTime, clockMicros: clock.nowMicros() }
       const refusal = refusalByTime(checked.notAfter, now) ?? checked.oversize
       if (refusal !== null) throw toScanError(refusal)
-      disk.assertRoom()
+      room.assertRoom(checked)
       budgets.charge(submitter, checked.contractsUnits)
       budgets.spendOfKey(checked.participant, bytesUnits + checked.contractsUnits)
-      disk.note(bytes.byteLength)
-      await log.append(bytes)
+      // A peer has asked its own replica. The loser of a race between peers must reach the log, which states the outcome.
+      if (!submitter.isPeer) {
+        const judgement = await judge.before(bytes, submitter.client)
+        if (judgement.refusal !== null) throw toScanError(judgement.refusal)
+        if (judgement.isLate) count.unjudged()
+        // Unknown bytes count as those of the entry.
+        budgets.chargeGrowth(submitter, Math.max(0, judgement.growth ?? bytes.byteLength))
+      }
+      room.note(bytes.byteLength)
+      await log.append(bytes, submitter.client)
       appended.set(entryHash, true)
+      if (!submitter.isPeer) void chargeIfRefused(bytes, submitter)
     },
   }
 }

@@ -7,20 +7,23 @@
  * | peers | each client with a token; the engine of each other member | `QS_PEER_ENTRY_RATE` |
  * | anonymous clients | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times that together |
  *
+ * Anonymous clients also share the bytes a day that their entries add to the state: those of one participant key
+ * (`stateBytesPerDay` of the genesis), because the ledger counts each of their keys for itself.
+ *
  * Keys cost nothing, so an anonymous client pays by its address. The budget of all anonymous clients is divided among the
  * addresses that use it. Many addresses make each share small, but none can use up another's share, nor a peer's budget.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
 import { createRateBudget } from '@quorumscan/server'
 
-type RateBudget = ReturnType<typeof createRateBudget>
+type RateBudget = Pick<ReturnType<typeof createRateBudget>, 'spend' | 'charge' | 'settle'>
 
 /** The number of anonymous addresses that are served at full rate at once. */
 const ANONYMOUS_MAX = 4
 const ALL = 'all'
-/** An address that submitted in the current span or the one before has a share. */
-const SPAN_MS = 1000
+const SECOND_MS = 1000
+const DAY_SECONDS = 86_400
 /** Addresses that each span remembers: beyond them a share is less than an entry costs, anyway. */
 const SHARES_MAX = 10_000
 
@@ -34,13 +37,25 @@ export type Submitter = {
 /** Each function takes units. @throws {ScanError} RATE_LIMITED. */
 export function createRateBudgets(options: {
   readonly rates: Rates
+  /** What anonymous clients together may add to the state in a day. */
+  readonly stateBytesPerDay: number
   readonly operatorKeys: ReadonlySet<string>
   readonly clock: Clock
 }) {
-  const { rates, operatorKeys, clock } = options
+  const { rates, stateBytesPerDay, operatorKeys, clock } = options
   const operators = createRateBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createRateBudget({ unitsPerSecond: rates.peer, clock })
-  const anonymous = createSharedRateBudget(rates.anonymous, clock)
+  const anonymous = createSharedRateBudget({
+    clientsName: 'anonymous clients of a second',
+    unitsOfAll: ANONYMOUS_MAX * rates.anonymous,
+    clock,
+  })
+  const growth = createSharedRateBudget({
+    clientsName: 'anonymous clients of a day',
+    unitsOfAll: stateBytesPerDay / DAY_SECONDS,
+    burstSeconds: DAY_SECONDS,
+    clock,
+  })
   const bucketOf = ({ isPeer }: Submitter): RateBudget => (isPeer ? peers : anonymous)
   return {
     /** Takes units from the submitter, before the entry is read. */
@@ -49,6 +64,16 @@ export function createRateBudgets(options: {
     /** Takes from the submitter what the entry costs beyond that. */
     charge: (submitter: Submitter, units: number) =>
       bucketOf(submitter).charge(submitter.client, units),
+    /** Takes the bytes that the entry of an anonymous client adds to the state. */
+    chargeGrowth({ isPeer, client }: Submitter, bytes: number): void {
+      if (!isPeer) growth.charge(client, bytes)
+    },
+    /**
+     * Takes what an entry has cost, afterwards: the submitter waits until it is paid. Of anonymous clients only the address
+     * itself owes it, so that its debt is nobody else's.
+     */
+    settle: (submitter: Submitter, units: number) =>
+      bucketOf(submitter).settle(submitter.client, units),
     /** Takes units from the key that signed the entry, if it is the operator key of a super-validator. */
     spendOfKey(publicKey: string, units: number): void {
       if (operatorKeys.has(publicKey)) operators.spend(publicKey, units)
@@ -68,28 +93,39 @@ export function createRateBudgets(options: {
 export type RateBudgets = ReturnType<typeof createRateBudgets>
 
 /**
- * A rate budget of which all clients together have `ANONYMOUS_MAX` times that of one. Each client that uses it has an
- * equal share.
+ * A rate budget of all clients together, of which one has a quarter at most. Each client that used it in the current span
+ * of `burstSeconds`, or in the one before, has an equal share.
  */
-function createSharedRateBudget(unitsPerSecond: number, clock: Clock) {
-  const unitsOfAll = ANONYMOUS_MAX * unitsPerSecond
+function createSharedRateBudget(options: {
+  /** Of the clients of a span, as of `held`. */
+  readonly clientsName: string
+  readonly unitsOfAll: number
+  /** As of `createRateBudget`. */
+  readonly burstSeconds?: number
+  readonly clock: Clock
+}) {
+  const { clientsName, unitsOfAll, burstSeconds = 1, clock } = options
+  const spanMs = burstSeconds * SECOND_MS
   let spanBeganMs = clock.monotonicMs()
   let countBefore = 0
-  let clients = new Set<string>()
+  const clients = held(
+    { owner: 'synchronizer', name: clientsName, kind: 'state', bound: SHARES_MAX },
+    new Set<string>(),
+  )
   /** Counts a client that asks, served or not. */
   const recordUse = (client: string): void => {
     const elapsedMs = clock.monotonicMs() - spanBeganMs
-    if (elapsedMs >= SPAN_MS) {
-      countBefore = elapsedMs < 2 * SPAN_MS ? clients.size : 0
-      clients = new Set()
+    if (elapsedMs >= spanMs) {
+      countBefore = elapsedMs < 2 * spanMs ? clients.size : 0
+      clients.clear()
       spanBeganMs += elapsedMs
     }
     if (clients.size < SHARES_MAX) clients.add(client)
   }
-  const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, clients.size))
-  const perClient = createRateBudget({ unitsPerSecond: share, clock })
-  const all = createRateBudget({ unitsPerSecond: unitsOfAll, clock })
-  const debit = (how: keyof RateBudget) => (client: string, units: number) => {
+  const share = () => unitsOfAll / Math.max(ANONYMOUS_MAX, countBefore, clients.size)
+  const perClient = createRateBudget({ unitsPerSecond: share, burstSeconds, clock })
+  const all = createRateBudget({ unitsPerSecond: unitsOfAll, burstSeconds, clock })
+  const debit = (how: 'spend' | 'charge') => (client: string, units: number) => {
     recordUse(client)
     perClient[how](client, units)
     all[how](ALL, units)
@@ -97,6 +133,7 @@ function createSharedRateBudget(unitsPerSecond: number, clock: Clock) {
   return {
     spend: debit('spend'),
     charge: debit('charge'),
+    settle: perClient.settle,
     chargeAll: (units: number) => all.charge(ALL, units),
   }
 }

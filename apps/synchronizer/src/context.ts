@@ -1,7 +1,12 @@
 /** Everything that the synchronizer works with. */
-import { openAll } from '@quorumscan/base'
+import { openAll, readKeyPair } from '@quorumscan/base'
 import { type JoinSockets, openCometbftLog, type SpawnEngine } from '@quorumscan/cometbft'
-import { confirmingNodesIn, memberOrderingIn, type SynchronizerConfig } from '@quorumscan/config'
+import {
+  confirmingNodesIn,
+  memberOrderingIn,
+  openNodeTokens,
+  type SynchronizerConfig,
+} from '@quorumscan/config'
 import {
   createEntryChecker,
   createLogFeed,
@@ -10,22 +15,34 @@ import {
   type OrderedLog,
 } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { createPeerClocks, measureRedis } from '@quorumscan/runtime'
+import {
+  createPeerClient,
+  createPeerClocks,
+  measureRedis,
+  type Peer,
+  watchRedisMemory,
+} from '@quorumscan/runtime'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
+import { type Genesis, memberSetOf, STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { createRateBudgets } from './budgets.ts'
-import { type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
-import { measuredLog } from './metrics.ts'
+import { countEntries, measuredLog } from './metrics.ts'
 import { openRedisLog } from './redis-log.ts'
+import { type FreeBytesOf, watchRoom } from './room.ts'
+import { createStateJudge } from './state-judge.ts'
 import { trimLogRegularly } from './trimming.ts'
 
 const MICROS_PER_SECOND = 1_000_000
+/** Seconds of the log that a full one keeps, at most: a process that was down for longer starts from a snapshot. */
+const KEEP_SECONDS_FULL = 3600
 
 export type ContextOverrides = AppOverrides & {
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
   /** Called at each start of the engine; the default starts it at once. */
   readonly spawnEngine?: SpawnEngine
+  /** Whether an engine that hangs is ended. Default: yes. In a cluster `pause` is a fault. */
+  readonly endsHungEngine?: boolean
   /** Passes bytes between an engine that connects and this member's engine; the default changes nothing. */
   readonly joinEngine?: JoinSockets
   /** Returns the free space on the disk of the log; the default asks the operating system. */
@@ -46,25 +63,35 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
   const { nodes, needed } = confirmingNodesIn(app.nodes, genesis)
-  const operatorKeys = new Set(genesis.nodes.map(({ operatorKey }) => operatorKey))
+  const operatorKeys = new Set(memberSetOf(genesis).members.map(({ operatorKey }) => operatorKey))
   const createEntryBudgets = () =>
-    createRateBudgets({ rates: config.entryRates, operatorKeys, clock })
+    createRateBudgets({
+      rates: config.entryRates,
+      stateBytesPerDay: genesis.stateBytesPerDay ?? STATE_BYTES_PER_DAY,
+      operatorKeys,
+      clock,
+    })
 
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, peers: nodes, needed }))
-    const disk = resources.opened(
-      await watchDiskSpace({
+    const user = ordering.driver === 'redis' ? LOG_USER : undefined
+    const redis = await readRedisAddress(ordering.redis, user)
+    const usage = resources.opened(watchRedis(redis))
+    measureRedis(metrics, usage)
+    const memory = resources.opened(await watchRedisMemory({ ...app, redis: usage }))
+    const room = resources.opened(
+      await watchRoom({
         directory: config.logDirectory,
         freeMibMin: config.diskFreeMibMin,
         freeBytesOf: overrides.freeBytesOf,
+        memory,
+        shares: ordering.driver === 'redis' ? clocks.memoryShares : null,
+        faulty: memberSetOf(genesis).f,
         clock,
         onProblem: (err) => logger.warn({ err }, 'the free disk space is unknown'),
       }),
     )
-    measureLogDisk(metrics, disk.isFull)
-    const user = ordering.driver === 'redis' ? LOG_USER : undefined
-    const redis = await readRedisAddress(ordering.redis, user)
-    measureRedis(metrics, resources.opened(watchRedis(redis)))
+    measureLogDisk(metrics, room.isFull)
     const feed = resources.opened(createLogFeed({ redis, clock }))
     const openLog = async (): Promise<OrderedLog> => {
       if (ordering.driver === 'redis') {
@@ -83,9 +110,10 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         redis,
         charge: spendOfKey,
         chargeSender,
-        assertRoom: disk.assertRoom,
+        assertRoom: room.assertRoom,
         onGroup: feed.publish,
         spawnEngine: overrides.spawnEngine,
+        endsHungEngine: overrides.endsHungEngine ?? true,
         joinEngine: overrides.joinEngine,
       })
     }
@@ -93,21 +121,59 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
     resources.onClose(() => logger.info(log.head(), 'closed the log'))
     resources.opened(log)
     logger.info(log.head(), 'the log is open')
-    const keepMicros = config.logKeepSeconds * MICROS_PER_SECOND
+    const keepSeconds = () =>
+      room.isFull() ? Math.min(config.logKeepSeconds, KEEP_SECONDS_FULL) : config.logKeepSeconds
+    const keepMicros = () => keepSeconds() * MICROS_PER_SECOND
     resources.opened(trimLogRegularly(app, { nodes, keepMicros, trim: log.trim }))
     const { followerCount } = feed
-    const measured = measuredLog(app, { log, followerCount, memberCount: genesis.nodes.length })
+    const measured = measuredLog(app, { log, followerCount, memberCount: memberSetOf(genesis).n })
     const budgets = createEntryBudgets()
+    const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
+    const client = resources.opened(
+      createPeerClient({ clock, trust: app.trust, peerTokenByOrigin }),
+    )
+    const isAlone = ordering.driver === 'redis'
+    const judge = resources.opened(
+      createStateJudge({
+        nodes: isAlone ? nodes : await ownNodeIn(genesis, { ordering, nodes }),
+        needed: isAlone ? memberSetOf(genesis).f + 1 : 1,
+        endpointsOf: clocks.endpointsOf,
+        client,
+        head: log.head,
+        clock,
+      }),
+    )
     return {
       ...app,
       config,
       clocks,
       log,
       feed,
-      admission: createAdmission({ log: measured, checkEntry, budgets, clock, disk }),
-      disk,
+      admission: createAdmission({
+        log: measured,
+        checkEntry,
+        budgets,
+        clock,
+        room,
+        judge,
+        count: countEntries(metrics),
+      }),
+      room,
+      memory,
       /** Resolves after disposing; rejects when the log cannot continue (another writer, a lost end). */
       failed: log.finished,
     }
   })
+}
+
+/** The node of the member whose voting key this synchronizer has; none for a validator's. */
+async function ownNodeIn(
+  genesis: Genesis,
+  options: { readonly ordering: SynchronizerConfig['ordering']; readonly nodes: readonly Peer[] },
+): Promise<readonly Peer[]> {
+  const { ordering, nodes } = options
+  if (ordering.driver !== 'cometbft' || ordering.engine.votingKeyFile === null) return []
+  const { publicKey } = await readKeyPair(ordering.engine.votingKeyFile)
+  const own = memberOrderingIn(genesis).validators.find(({ key }) => key === publicKey)
+  return nodes.filter(({ name }) => name === own?.name)
 }

@@ -1,2 +1,2 @@
-export { freeBytesOnDisk } from './disk-space.ts'
+export { freeBytesOnDisk } from './room.ts'
 export { startSynchronizer } from './server.ts'

@@ -23,7 +23,7 @@ async function metricsOf(log: Partial<Log>, memberCount = 4): Promise<string> {
       memberCount,
     },
   )
-  await measured.append(new Uint8Array()).catch(() => {})
+  await measured.append(new Uint8Array(), 'alice').catch(() => {})
   return (await metrics.expose()).text
 }
 

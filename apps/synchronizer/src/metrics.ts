@@ -3,10 +3,31 @@ import type { Clock } from '@quorumscan/base'
 import type { OrderedLog } from '@quorumscan/log'
 import { type Metrics, measureFailuresTolerated } from '@quorumscan/runtime'
 import { blockQuorumOf } from '@quorumscan/verifier'
+import type { EntryCounts } from './admission.ts'
 
 const MS_PER_SECOND = 1000
 
 type Appending = Pick<OrderedLog, 'append' | 'head' | 'refusal'>
+
+/** Entries of anonymous clients that the state had not judged, and what refused ones cost. */
+export function countEntries(metrics: Metrics): EntryCounts {
+  let units = 0
+  const unjudged = metrics.counted({
+    name: 'entries_unjudged_total',
+    help: 'Entries of clients without a token that were admitted because nodes did not judge them in time.',
+  })
+  metrics.sampled('counter', {
+    name: 'refused_entry_units_total',
+    help: 'Units that clients without a token owe for entries in the log that the state refused.',
+    read: () => [[[], units]],
+  })
+  return {
+    unjudged,
+    refusedUnits(owed) {
+      units += owed
+    },
+  }
+}
 
 /** The log, each append to which is timed. */
 export function measuredLog(
@@ -46,11 +67,11 @@ export function measuredLog(
   return {
     head: () => log.head(),
     refusal: () => log.refusal(),
-    async append(bytes) {
+    async append(bytes, sender) {
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'
       try {
-        await log.append(bytes)
+        await log.append(bytes, sender)
         outcome = 'done'
       } finally {
         timeOf(outcome).observe((clock.monotonicMs() - startedMs) / MS_PER_SECOND)

@@ -12,7 +12,7 @@ import {
 import type { RedisAddress } from '@quorumscan/redis'
 import type { PeerClocks } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
-import { maxFaulty } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 
 /**
  * Waits for the log's Redis. Disposing commits what waits.
@@ -30,7 +30,7 @@ export async function openRedisLog(
   },
 ): Promise<OrderedLog> {
   const { clock, random, logger, genesis, genesisHash } = app
-  const confirmationsMin = maxFaulty(genesis.nodes.length) + 1
+  const confirmationsMin = memberSetOf(genesis).f + 1
   const keyPair = await readKeyPair(options.keyFile)
   const log = { redis: options.redis, genesis: { ...genesis, hash: genesisHash } }
 
@@ -43,7 +43,7 @@ export async function openRedisLog(
         random,
         confirmingNodes: {
           confirmationsMin,
-          answersExpected: genesis.nodes.length - confirmationsMin + 1,
+          answersExpected: memberSetOf(genesis).n - confirmationsMin + 1,
           readings: options.clocks.readings,
         },
         signal: options.signal,

@@ -15,7 +15,7 @@ export const startSynchronizer = appStarter(createContext, createServer)
 
 /** @param port - Returns the port listened on. */
 function createServer(context: Context, port: () => number): HttpServer {
-  const { admission, disk, feed, log } = context
+  const { admission, room, feed, log } = context
   const server = buildServer({
     ...context.serving,
     routes: synchronizerRoutes,
@@ -24,12 +24,13 @@ function createServer(context: Context, port: () => number): HttpServer {
         port,
         assertReady: () => {
           log.assertReady()
-          disk.assertRoom()
+          room.assertRoom({ adds: true })
         },
         state: log.state,
         head: log.head,
         detail: log.detail,
         ordering: log.ordering,
+        memory: context.memory,
       }),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.

@@ -70,9 +70,17 @@ async function setUp(
     return join(directory, name)
   }
   const redis = await startRedis([
-    ...['--appendonly', 'yes', '--appendfsync', options.fsync ?? 'always'],
-    ...['--maxmemory-policy', 'noeviction'],
-    ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    options.fsync ?? 'always',
+    '--maxmemory-policy',
+    'noeviction',
+    '--user',
+    LOG_USER,
+    'on',
+    '>w',
+    ...LOG_RULES.split(' '),
   ])
   const config = {
     genesisFile: await file('genesis.json', JSON.stringify(network.genesis)),
@@ -97,6 +105,7 @@ async function setUp(
     rateLimit: 100_000,
     entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
     peerTokensFile: await file('peers', `${TOKEN}\n`),
+    nodeTokensFile: null,
   }
   const start = async (overrides: Parameters<typeof startSynchronizer>[1] = {}) => {
     const synchronizer = await startSynchronizer(config, { logger, ...overrides })

@@ -48,7 +48,7 @@ async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
       { ...network, trust: null, clock, metrics, logger },
       {
         nodes,
-        keepMicros: KEEP_MICROS,
+        keepMicros: () => KEEP_MICROS,
         async trim(before) {
           asked.push(before)
           return before.offset === 0 ? null : { offset: before.offset - 1, hash: 'cd'.repeat(32) }

@@ -7,7 +7,7 @@ import type { LogPosition, Micros } from '@quorumscan/model'
 import { createPeerClient, type Peer, repeat } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
-import { type Genesis, quorumOf } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const POLL_MS = 5_000
@@ -19,8 +19,8 @@ export function trimLogRegularly(
   app: Pick<App, 'clock' | 'logger' | 'metrics' | 'trust' | 'genesis' | 'genesisHash'>,
   options: {
     readonly nodes: readonly Peer[]
-    /** Record time that stays before the snapshot. */
-    readonly keepMicros: Micros
+    /** Record time that stays before the snapshot, at this moment. */
+    readonly keepMicros: () => Micros
     readonly trim: (before: LogPosition, signal: AbortSignal) => Promise<LogStart | null>
   },
 ): AsyncDisposable {
@@ -47,7 +47,7 @@ export function trimLogRegularly(
     // Where nothing may be trimmed, the call still returns where the log begins.
     const held = newestHeldByQuorum(await peers.list(signal), app.genesis)
     const { offset, recordTime } = held ?? NOTHING
-    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros }, signal)
+    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros() }, signal)
     if (trimmed !== null && trimmed.offset !== start?.offset)
       logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
     start = trimmed
@@ -67,8 +67,8 @@ export function trimLogRegularly(
 }
 
 /** The newest snapshot that a quorum of members has and has signed; null: no such snapshot exists. */
-function newestHeldByQuorum(listed: readonly ListedSnapshot[], { nodes }: Genesis) {
-  const quorum = quorumOf(nodes.length)
+function newestHeldByQuorum(listed: readonly ListedSnapshot[], genesis: Genesis) {
+  const { quorum } = memberSetOf(genesis)
   // A signature does not show that the member still has the snapshot.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>
     new Set(holders.map(({ name }) => name).filter((name) => signatures.has(name)))

@@ -1,30 +1,30 @@
 /** Opens everything that the handlers work with, and closes it in the opposite order. */
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
-import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
-import { trustRuleIn, type ValidatorConfig } from '@quorumscan/config'
+import { openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import {
+  openNodeTokens,
+  parseSharedSecret,
+  trustRuleIn,
+  type ValidatorConfig,
+} from '@quorumscan/config'
 import { openFollower } from '@quorumscan/follower'
 import { dueJobsOf } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
-import {
-  createFetch,
-  createRateLimitedLog,
-  openLiveFile,
-  parseOriginTokens,
-} from '@quorumscan/runtime'
+import { createFetch, createRateLimitedLog } from '@quorumscan/runtime'
 import { createEvidenceStore, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, createAppBase } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { isTrusted } from '@quorumscan/verifier'
+import { isTrusted, memberSetOf } from '@quorumscan/verifier'
 import {
   createPayments,
   createRegistration,
-  deleteEndedRenewalsPeriodically,
   followPayments,
+  maintainRenewals,
   paymentHistory,
 } from '@quorumscan/wallet'
-import { createReadMetrics } from './metrics.ts'
+import { createReadMetrics, measureUsers } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
 
@@ -37,12 +37,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
   const app = await createAppBase('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
-  const { nodeTokensFile: file } = config
-  const nodeTokens =
-    file === null
-      ? null
-      : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, app)
-  const peerTokenByOrigin = { get: (origin: string) => nodeTokens?.().get(origin) }
+  const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
   const keyPair = await readKeyPair(config.participantKeyFile)
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {
@@ -51,7 +46,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
-  const nodeNames = genesis.nodes.map(({ name }) => name)
+  const nodeNames = memberSetOf(genesis).members.map(({ name }) => name)
   const rule = trustRuleIn(config, genesis)
   const readMetrics = createReadMetrics(metrics, clock, nodeNames)
   // A node can raise an alarm as often as it likes; an operator needs it once.
@@ -64,6 +59,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         onUnchecked: (sentence) => logger.warn(sentence),
       }),
     )
+    measureUsers(metrics, store.users)
     const evidence = resources.opened(
       await createEvidenceStore({
         store: store.evidence,
@@ -129,9 +125,8 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
     const reads = resources.opened(
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
-    const { autoRenewals } = store
     resources.opened(followPayments(payments, { ...app, isLive: follower.isLive }))
-    resources.opened(deleteEndedRenewalsPeriodically({ ...app, ...follower, ledger, autoRenewals }))
+    resources.opened(maintainRenewals({ ...app, ...follower, ledger, store }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)
     background.run('could not register the operator; the process ends', registering)
@@ -153,6 +148,10 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       reads,
       /** `participant::1220…`: this participant on the ledger interface. */
       participantId: participantIdOf(participant),
+      issuer: {
+        jwksUrl: config.tokens.kind === 'jwks' ? config.tokens.url : '',
+        audience: config.audience,
+      },
       /** Resolves with the reason when the validator cannot continue: a bug, or a replica of another layout. */
       failed: background.failed,
       /** @throws {ScanError} If wallets, names or proofs do not work; as in `openFollower` and `createRegistration`. */
@@ -167,6 +166,6 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {
   const claims = { audience: config.audience, lifetimeSecondsMax: config.tokenLifetimeSecondsMax }
   if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
-  const secret = await readParsed(config.tokens.secretFile, (text) => fromHex(text.trim()))
+  const secret = await readParsed(config.tokens.secretFile, parseSharedSecret)
   return { kind: 'shared-secret', secret, ...claims }
 }

@@ -60,23 +60,31 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
   }
   const redis = resources.opened(
     await startRedis([
-      ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
-      ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--maxmemory-policy',
+      'noeviction',
+      '--user',
+      LOG_USER,
+      'on',
+      '>w',
+      ...LOG_RULES.split(' '),
     ]),
   )
   const config = {
-    ...{
-      host: '127.0.0.1',
-      port: 0,
-      logLevel: 'silent',
-      tracesEndpoint: null,
-      peersFile: null,
-      connections: {
-        ...PLAIN_CONNECTIONS,
-        ...{ tls: await authority.issue('synchronizer'), operatorAddress },
-      },
-      rateLimit: 1000,
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'silent',
+    tracesEndpoint: null,
+    peersFile: null,
+    connections: {
+      ...PLAIN_CONNECTIONS,
+      tls: await authority.issue('synchronizer'),
+      operatorAddress,
     },
+    rateLimit: 1000,
     genesisFile: await file('genesis.json', JSON.stringify(genesis)),
     ordering: {
       driver: 'redis' as const,
@@ -86,7 +94,11 @@ async function startLoneSynchronizer(resources: Resources): Promise<string> {
       },
       keyFile: await file('key', synchronizer.seed),
     },
-    ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },
+    logDirectory: directory,
+    diskFreeMibMin: 0,
+    logKeepSeconds: 0,
+    peerTokensFile: null,
+    nodeTokensFile: null,
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
     entryRates: { anonymous: 1, peer: 1, superValidator: 1 },
   }

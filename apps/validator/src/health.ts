@@ -23,6 +23,7 @@ export function healthHandlers(context: Context, port: () => number, prefix: str
       return details.filter((one) => one !== null).join('; ') || null
     },
     members: context.members.list,
+    memory: context.memory,
     // The lists of the schema's type are not read-only.
     reader: () => context.reader.status() as ReaderStatus,
   })

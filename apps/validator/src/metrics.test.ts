@@ -87,9 +87,12 @@ it('exports what the reader knows of each node, and the age of the newest answer
   await measured.lookup([{ name: 'a.unverified.ns' }])
   const { text } = await metrics.expose()
   for (const line of [
-    ...['node_head_offset{node="sv-1"} 10', 'node_votes_total{node="sv-1"} 4'],
-    ...['node_dissents_total{node="sv-1"} 3', 'node_errors_total{node="sv-1"} 2'],
-    ...['quorum_offset 9', 'quorum_lag_seconds 2'],
+    'node_head_offset{node="sv-1"} 10',
+    'node_votes_total{node="sv-1"} 4',
+    'node_dissents_total{node="sv-1"} 3',
+    'node_errors_total{node="sv-1"} 2',
+    'quorum_offset 9',
+    'quorum_lag_seconds 2',
   ])
     expect(text).toContain(`quorumscan_${line}\n`)
 })

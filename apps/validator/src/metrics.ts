@@ -1,5 +1,5 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held, singleFlight } from '@quorumscan/base'
 import { type Decided, isDecided, type NodeReply, type Outcome } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Metrics } from '@quorumscan/runtime'
@@ -42,6 +42,25 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
   }
 }
 
+/** How many users the validator has, and what they take. */
+export function measureUsers(
+  metrics: Metrics,
+  users: { count(): Promise<number>; bytes(): Promise<number> },
+): void {
+  // While a call hangs, no second call is made.
+  const [count, bytes] = [singleFlight(() => users.count()), singleFlight(() => users.bytes())]
+  metrics.sampled('gauge', {
+    name: 'users',
+    help: 'Users of the validator.',
+    read: async () => [[[], await count()]],
+  })
+  metrics.sampled('gauge', {
+    name: 'users_bytes',
+    help: 'Memory of Redis that users and their rights take, estimated from a sample.',
+    read: async () => [[[], await bytes()]],
+  })
+}
+
 function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader {
   const readTimeOf = metrics.durations({
     name: 'read_duration_seconds',
@@ -50,7 +69,10 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
     known: OUTCOME_KINDS.map((kind) => ['lookup', kind]),
   })
   // One number per kind of outcome: a batch has up to 256 of them.
-  const lookupCounts = new Map(OUTCOME_KINDS.map((kind) => [kind, 0]))
+  const lookupCounts = held(
+    { owner: 'validator', name: 'outcomes of lookups', kind: 'state', bound: OUTCOME_KINDS.length },
+    new Map(OUTCOME_KINDS.map((kind) => [kind, 0])),
+  )
   metrics.sampled('counter', {
     name: 'lookups_total',
     help: 'Lookups by outcome; those of a batch each count.',

@@ -35,7 +35,8 @@ it('reports it in the log at the start, in /readyz and in /status', async () => 
   const lines: string[] = []
   await using validator = await startValidator(config, {
     logger: createLogger({
-      ...{ name: 'test', level: 'warn' },
+      name: 'test',
+      level: 'warn',
       stream: { write: (line) => void lines.push(line) },
     }),
     clock: network.clock,

@@ -1,5 +1,5 @@
 /** The readers of the scan proxy: votes of the nodes, or one node's proof; and the read floor of both. */
-import { openAll, sha256 } from '@quorumscan/base'
+import { held, openAll, sha256 } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import type { Follower } from '@quorumscan/follower'
 import { parseNodeUrl } from '@quorumscan/reader'
@@ -14,7 +14,7 @@ import {
 import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
-import { isTrusted, type TrustRule } from '@quorumscan/verifier'
+import { createPlatformCrypto, isTrusted, memberSetOf, type TrustRule } from '@quorumscan/verifier'
 import type { ReadMetrics } from './metrics.ts'
 
 /** D-38: how long a proxied read may take. */
@@ -39,7 +39,7 @@ export async function openReads(
   const { replica } = parts.follower
   const nodes = config.nodes.filter(({ name }) => isTrusted(trustRule, name))
   const otherUrls = config.nodes.filter((node) => !nodes.includes(node)).map(({ url }) => url)
-  const nodeCount = trustRule?.members.length ?? genesis.nodes.length
+  const nodeCount = trustRule?.members.length ?? memberSetOf(genesis).n
   const needed = trustRule?.threshold ?? parts.follower.needed
   const privateNodes = createPrivateNodes({ nodes, nodeCount, needed, allowPrivateAddresses })
   const notAsked = privateNodes.detail()
@@ -50,6 +50,7 @@ export async function openReads(
     const nodeAt = (url: string) =>
       nodes.find((node) => node.url === url)?.name ?? new URL(url).host
     const options: Omit<Parameters<typeof createCertifiedReader>[0], 'sha256'> = {
+      crypto: createPlatformCrypto(),
       genesis,
       genesisHash,
       trust: trustRule,
@@ -107,7 +108,15 @@ export function createPrivateNodes(options: {
   const { nodes, nodeCount, needed, allowPrivateAddresses } = options
   const isPrivate = ({ url }: Node) =>
     !allowPrivateAddresses && parseNodeUrl(url, false) === undefined
-  const urlByName = new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url]))
+  const urlByName = held(
+    {
+      owner: 'validator',
+      name: 'nodes with private addresses',
+      kind: 'state',
+      bound: 'one of each node',
+    },
+    new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url])),
+  )
   return {
     /** Notes a node that has signed a private address, or a name that resolves to one. */
     note: ({ name, url }: Node) => void urlByName.set(name, url),

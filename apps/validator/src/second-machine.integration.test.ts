@@ -136,7 +136,8 @@ it('two validators with one key report each other until one is stopped and the o
       { ...network.config, ...more },
       {
         logger: createLogger({
-          ...{ name: 'test', level: 'error' },
+          name: 'test',
+          level: 'error',
           stream: { write: (line) => void lines.push(line) },
         }),
         clock: network.clock,

@@ -6,7 +6,7 @@
 import { sha256Hex } from '@quorumscan/base'
 import { decodeEntry, entryKey, type LogEntry, type Ordering } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
-import { formatInstant as formatTime, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
+import { formatInstant, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
 /** Hashes of 10 min, after which entries have no effect. The log client can submit 200 per second: 16 MiB. */
@@ -71,6 +71,6 @@ export function watchSecondMachine(
 function describe({ offset, recordTime }: LogEntry): string {
   return (
     `another process signs with the key of this participant: this one did not submit the entry at offset ${offset} ` +
-    `of ${formatTime(recordTime)}. Stop the other validator for good, then restart this one`
+    `of ${formatInstant(recordTime)}. Stop the other validator for good, then restart this one`
   )
 }

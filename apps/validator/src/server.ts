@@ -1,5 +1,10 @@
 /** The server of a validator, which binds the routes to their handlers, and its start. */
-import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
+import {
+  apiDocuments,
+  ledgerRoutes,
+  refusedLedgerOperations,
+  validatorRoutes,
+} from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
 import {
@@ -63,13 +68,14 @@ function createServer(context: Context, port: () => number): HttpServer {
     ...ledger,
     routes: ledgerRoutes,
     handlers: ledgerHandlers(context),
+    refused: refusedLedgerOperations,
     headers: () => ({ 'x-ledger-offset': String(readFloor.raiseToVisible()) }),
   })
   const sockets = ledgerSockets(context).map((socket) => raiseByFrames(readFloor, socket))
   mountSockets(server, {
     dialects: [
       ledgerSocketDialect({ ...ledger, sockets }),
-      apiSocketDialect(server, {
+      apiSocketDialect({
         sockets: scanProxySockets({ feed: context.reads.feed, clock }),
         prefix: PREFIX,
       }),

@@ -62,7 +62,8 @@ it('is not ready once f + 1 members signed another history than its replica has'
   const [key] = createTestNetwork({ nodeCount: 1 }).scans
   const signature = key?.sign(encodeStateStatement({ ...point, genesisHash }))
   const statement = encodeCertificate({
-    ...{ ...point, genesisHash },
+    ...point,
+    genesisHash,
     signatures: [['sv-1', toHex(signature ?? new Uint8Array())]],
   })
   await using member = await serve((request, response) => {

@@ -8,8 +8,8 @@ import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/mod
 import type { RateLimitedLog } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createCheckedSubmitter, createSubmitter } from '@quorumscan/submit'
-import type { ValidatorStore } from '@quorumscan/users'
-import { createPartyQueue, payDueRenewal } from '@quorumscan/wallet'
+import type { AutoRenewal, ValidatorStore } from '@quorumscan/users'
+import { createPartyQueue, judgeRenewal, payDueRenewal } from '@quorumscan/wallet'
 import { rightsToAct, withRightsToAct } from './acting-rights.ts'
 import { watchSecondMachine } from './second-machine.ts'
 
@@ -19,7 +19,7 @@ export async function openSubmission(
   parts: {
     readonly follower: Pick<Follower, 'assertLive' | 'isLive' | 'ordering' | 'redis' | 'replica'>
     readonly keyPair: KeyPair
-    readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox' | 'users'>
+    readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox' | 'parties' | 'users'>
     readonly alarms: RateLimitedLog
   },
 ) {
@@ -51,8 +51,9 @@ export async function openSubmission(
   const { autoRenewals } = store
   const mayAct = rightsToAct(store)
   const queue = createPartyQueue()
-  const userId = FIRST_ADMIN_USER
-  const spending = { ledger, submitter, queue, autoRenewals, userId }
+  const ofUsers = withRightsToAct(submitter, mayAct)
+  const userOf = async (renewal: AutoRenewal) => (await judgeRenewal(store, renewal)).user
+  const renewing = { ledger, submitter: ofUsers, queue, autoRenewals, userOf }
   return openAll(async (resources) => {
     const dispatcher = resources.opened(
       await Dispatcher.create({
@@ -77,18 +78,27 @@ export async function openSubmission(
         isLive,
         deps: {
           ledger,
-          userId,
+          // Refunds and ends of offers give parties their coin back, whatever their users may do.
+          userId: FIRST_ADMIN_USER,
           // A dry run comes first: another signatory may have been faster.
           submit: (input, { signal }) => submitter.submit(input, signal),
           isHosted: (party) => partyParticipant(party) === participantOfKey(participant),
-          areAutoRenewed: (references) => autoRenewals.areEnabled(references),
-          payRenewal: (idle, signal) => payDueRenewal(spending, idle, signal),
+          areAutoRenewed: async (references) =>
+            (await autoRenewals.find(references)).map((renewal) => renewal !== null),
+          payRenewal: (idle, signal) => payDueRenewal(renewing, idle, signal),
         },
         turn: { index: 0, count: 1 },
       }),
     )
-    // Jobs act for parties, with the name of the operator's user.
-    const ofUsers = withRightsToAct(submitter, mayAct)
-    return { autoRenewals, submitter: ofUsers, dispatcher, now, ordering, queue, secondMachine }
+    return {
+      autoRenewals,
+      submitter: ofUsers,
+      mayAct,
+      dispatcher,
+      now,
+      ordering,
+      queue,
+      secondMachine,
+    }
   })
 }

@@ -1,4 +1,8 @@
-/** Subscriptions through the wallet, from the first payment to the last, over months of ledger time. */
+/**
+ * Subscriptions through the wallet, from the first payment to the last, over months of ledger time.
+ *
+ * @module-tag rest
+ */
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { describe, expect } from 'vitest'
 import { balanceOf, failure } from './testing/test-validator.ts'
@@ -72,6 +76,40 @@ async function newestOf(client: HttpClient) {
 }
 
 const path = (id: string, action: string) => `/v0/wallet/subscriptions/${id}/${action}`
+
+it('names and subscriptions are pages, the newest first, each once', async ({ world, active }) => {
+  const { client } = await world.registered('paula', '40.0')
+  const names: string[] = []
+  for (let count = 0; count < 3; count++) {
+    const name = `paula-${count}.unverified.ns`
+    expect(await accept(client, await requestName(client, name))).toAnswer(200)
+    await world.until(name, async () =>
+      (await entriesOf(client)).some((entry) => entry.name === name) ? true : undefined,
+    )
+    names.unshift(name)
+  }
+  await active(client)
+  const walk = async (path: string, member: string) => {
+    const pages: unknown[][] = []
+    for (let token = ''; ; ) {
+      const { body } = await client.get(`${path}?page_size=1${token && `&page_token=${token}`}`)
+      pages.push(body[member] as unknown[])
+      if (body['next_page_token'] === null) return pages
+      token = String(body['next_page_token'])
+    }
+  }
+  const entries = (await walk('/v0/entry/all', 'entries')) as { name: string }[][]
+  expect(entries.map((page) => page.map(({ name }) => name))).toEqual(names.map((name) => [name]))
+  const whole = (await entriesOf(client)).map(({ name }) => name)
+  expect(whole).toEqual(names)
+  const subscriptions = await walk('/v0/wallet/subscriptions', 'subscriptions')
+  expect(subscriptions.flat()).toEqual(await subscriptionsOf(client))
+  expect(subscriptions.map((page) => page.length)).toEqual([1, 1, 1])
+  // A token of a list by amount continues no other list.
+  const { body } = await client.get('/v0/wallet/coins?page_size=1&order=amount')
+  const other = body['next_page_token'] ?? 'AQ'
+  expect(await client.get(`/v0/entry/all?page_token=${other}`)).toAnswer(400, 'INVALID_PAGE_TOKEN')
+})
 
 describe('a subscription', () => {
   it('is renewed while auto-renewal is on, lapses when it is off, and leaves the name to others', async ({
@@ -238,6 +276,69 @@ describe('a subscription', () => {
     expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([true])
   })
 
+  it('is not renewed while its user is deleted, deactivated or may not act, and is when an administrator lifts it', async ({
+    world,
+    admin,
+    named,
+    active,
+    renewed,
+  }) => {
+    const deactivate = (id: string, isDeactivated: boolean) =>
+      admin.patch(`/v2/users/${id}`, {
+        user: { id, isDeactivated },
+        updateMask: { paths: ['is_deactivated'] },
+      })
+    const rightsOf = (userId: string, party: string) => ({
+      userId,
+      rights: [{ kind: { CanActAs: { value: { party } } } }],
+    })
+    type Change = (id: string, party: string) => Promise<HttpAnswer>
+    const takings: Readonly<Record<string, { readonly take: Change; readonly lift: Change }>> = {
+      dora: {
+        take: (id) => admin.delete(`/v2/users/${id}`),
+        lift: (name) => admin.post('/v0/admin/users', { name }),
+      },
+      dino: {
+        take: (id) => deactivate(id, true),
+        lift: (id) => deactivate(id, false),
+      },
+      dina: {
+        take: (id, party) => admin.patch(`/v2/users/${id}/rights`, rightsOf(id, party)),
+        lift: (id, party) => admin.post(`/v2/users/${id}/rights`, rightsOf(id, party)),
+      },
+    }
+    const taken = await Promise.all(
+      Object.entries(takings).map(async ([id, changes]) => {
+        const owner = await named(id, { autoRenew: true })
+        const { expiresAt } = await active(owner.client)
+        expect(await changes.take(id, owner.party)).toAnswer(200)
+        return { ...owner, ...changes, id, expiresAt }
+      }),
+    )
+    const [{ party: primaryParty } = { party: '' }] = taken
+    const { rights } = rightsOf('colleague', primaryParty)
+    const user = { id: 'colleague', primaryParty }
+    expect(await admin.post('/v2/users', { user, rights })).toAnswer(200)
+    const colleague = await world.clientOf('colleague')
+    await world.network.advance(1 * DAY_MICROS)
+    const other = await named('dirk', { autoRenew: true })
+    const { expiresAt } = await active(other.client)
+
+    await world.network.advance(59.5 * DAY_MICROS)
+    await world.network.advance(1 * DAY_MICROS)
+    // Its renewal was due later.
+    await renewed(other.client, expiresAt)
+    expect(await subscriptionsOf(colleague)).toMatchObject([{ state: { idle: {} } }])
+    expect((await subscriptionsOf(colleague)).map((one) => one.auto_renew)).toEqual([false])
+    for (const { id, party, lift } of taken) expect(await lift(id, party)).toAnswer(200)
+    for (const one of taken)
+      expect(await active(one.client)).toMatchObject({ expiresAt: one.expiresAt })
+    expect((await subscriptionsOf(colleague)).map((one) => one.auto_renew)).toEqual([true])
+    // They are tried again after a minute, or at a start.
+    await world.restart()
+    for (const one of taken) await renewed(one.client, one.expiresAt)
+  })
+
   it('is not renewed unless its owner asks for it, after any refused acceptance', async ({
     world,
     active,
@@ -254,9 +355,7 @@ describe('a subscription', () => {
 })
 
 describe("the user's names", () => {
-  it('are all listed, in order of creation, and those that expired are left out', async ({
-    world,
-  }) => {
+  it('are all listed, the newest first, and those that expired are left out', async ({ world }) => {
     const { client } = await world.registered('lea', '10')
     const names = ['lea-2', 'lea-1', 'lea-3'].map((label) => `${label}.unverified.ns`)
     for (const [index, name] of names.entries()) {
@@ -268,7 +367,7 @@ describe("the user's names", () => {
     }
     const listed = await entriesOf(client)
     expect(listed).toEqual(
-      names.map((name) => ({
+      names.toReversed().map((name) => ({
         name,
         contractId: expect.stringMatching(/^00/),
         amount: '1.0000000000',
@@ -282,7 +381,7 @@ describe("the user's names", () => {
     world.network.setWorking(false)
     for (const left of [names.slice(1), names.slice(2), []]) {
       await world.network.advance((left.length === 2 ? 30 : 20) * DAY_MICROS)
-      expect((await entriesOf(client)).map(({ name }) => name)).toEqual(left)
+      expect((await entriesOf(client)).map(({ name }) => name)).toEqual(left.toReversed())
     }
     world.network.setWorking(true)
   })
@@ -314,7 +413,7 @@ describe('the wallet automation', () => {
     )
     expect((await balanceOf(client)).locked).toBe('0.0000000000')
     const transfers = await receiver.client.get('/v0/wallet/token-standard/transfers')
-    expect(transfers.body).toEqual({ transfers: [] })
+    expect(transfers.body).toEqual({ transfers: [], next_page_token: null })
     const byStep = (await newestOf(client)).toSorted((a, b) =>
       a.transaction_subtype.choice < b.transaction_subtype.choice ? -1 : 1,
     )

@@ -207,6 +207,82 @@ describe('an offer', () => {
   })
 })
 
+describe('a page', () => {
+  type Page = {
+    readonly transfers: readonly {
+      contract_id: string
+      payload: { transfer: { amount: string } }
+    }[]
+    readonly next_page_token: string | null
+  }
+
+  it('of offers: the newest or the largest first, each once, also while others end', async ({
+    world,
+    offer,
+  }) => {
+    const [payer, dust, me] = [
+      await world.registered('payer', '1'),
+      await world.registered('dust', '1'),
+      await world.registered('me', null),
+    ]
+    const real = await offer(payer, me, '30')
+    const small: string[] = []
+    for (let count = 0; count < 5; count++) small.push(await offer(dust, me, `0.${count + 1}`))
+    const read = async (query: string) => (await me.client.get(`${PATH}?${query}`)).body as Page
+    const largest = await read('order=amount&page_size=1')
+    expect(largest.transfers).toMatchObject([{ contract_id: real }])
+    const fromPayer = await read(`sender=${payer.party}`)
+    expect(fromPayer).toMatchObject({ transfers: [{ contract_id: real }], next_page_token: null })
+    const fromDust = await read(`sender=${dust.party}&order=amount`)
+    expect(fromDust.transfers.map((one) => one.contract_id)).toEqual(small.toReversed())
+
+    for (const order of ['newest', 'amount']) {
+      const seen: string[] = []
+      for (let token: string | null = ''; token !== null; ) {
+        const next: Page = await read(
+          `order=${order}&page_size=2${token === '' ? '' : `&page_token=${token}`}`,
+        )
+        seen.push(...next.transfers.map((one) => one.contract_id))
+        token = next.next_page_token
+        // It was shown before, so the walk goes on behind it.
+        if (order === 'amount' && seen.length === 2) await end(payer.client, real, 'withdraw')
+      }
+      expect(seen).toEqual(
+        order === 'newest' ? [...small.toReversed(), real] : [real, ...small.toReversed()],
+      )
+    }
+    const token = (await read('page_size=1')).next_page_token
+    for (const query of ['page_token=AA!', `page_token=${token}&order=amount`, 'page_token=AQ'])
+      expect((await me.client.get(`${PATH}?${query}`)).status, query).toBe(400)
+  })
+
+  it('of coins has both kinds; the balance is their sum', async ({ world, offer }) => {
+    const [alice, bob] = [await world.registered('pages', '1'), await world.registered('to', null)]
+    await alice.client.post('/v0/wallet/tap', { amount: '2' })
+    await offer(alice, bob, '50')
+    type Coins = {
+      readonly coins: readonly { effective_amount: string }[]
+      readonly locked_coins: readonly { effective_amount: string }[]
+      readonly next_page_token: string | null
+    }
+    const found = { coins: [] as string[], locked: [] as string[] }
+    for (let token: string | null = ''; token !== null; ) {
+      const more = token === '' ? '' : `&page_token=${token}`
+      const path = `/v0/wallet/coins?order=amount&page_size=1${more}`
+      const page = (await alice.client.get(path)).body as Coins
+      expect(page.coins.length + page.locked_coins.length).toBe(1)
+      found.coins.push(...page.coins.map((one) => one.effective_amount))
+      found.locked.push(...page.locked_coins.map((one) => one.effective_amount))
+      token = page.next_page_token
+    }
+    expect(found.locked).toEqual(['50.0000000000'])
+    expect(found.coins).toEqual(found.coins.toSorted((a, b) => Number(b) - Number(a)))
+    const sum = (all: readonly string[]) => all.reduce((total, one) => total + Number(one), 0)
+    const { unlocked, locked } = await balanceOf(alice.client)
+    expect([sum(found.coins), sum(found.locked)]).toEqual([Number(unlocked), Number(locked)])
+  })
+})
+
 describe('bad input does not move coin', () => {
   it('of an offer', async ({ world, offerOf }) => {
     const [sender, receiver] = [

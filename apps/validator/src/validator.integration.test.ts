@@ -123,7 +123,7 @@ describe('a registration', () => {
       contract_id: request,
       payload: { subscriptionData: { sender: party } },
     })
-    expect((await client.get('/v0/entry/all')).body).toEqual({ entries: [] })
+    expect((await client.get('/v0/entry/all')).body).toEqual({ entries: [], next_page_token: null })
     expect(await lookup(name)).toAnswer(404, 'ENTRY_NOT_FOUND')
 
     network.setWorking(false)
@@ -452,6 +452,12 @@ describe('users', () => {
     expect(await admin.patch(path, change)).toAnswer(200)
     expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
     expect((await admin.get(`${path}/rights`)).body).toEqual({ rights: [] })
+    // The right to act as another party gives back nothing.
+    const other = await registered('shared', null)
+    const rights = [{ kind: { CanActAs: { value: { party: other.party } } } }]
+    expect(await admin.post(`${path}/rights`, { ...body, rights })).toAnswer(200)
+    expect(failure(await client.post('/v0/register'))).toAnswer(403, 'PERMISSION_DENIED')
+    expect((await admin.get(`${path}/rights`)).body).toEqual({ rights })
     expect(await admin.post(`${path}/rights`, body)).toAnswer(200)
     expect((await client.post('/v0/register')).body).toEqual({ party_id: party })
   })

@@ -2,9 +2,11 @@
  * A user in a chaos run: registers, renews, transfers and streams through the validator, as a wallet does, and records all
  * answers. It repeats no request. It waits for each answer, unlike the readers (`readers.ts`).
  */
+
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import { ask, type HttpReply, repeat } from '@quorumscan/runtime'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import type { EventOf, HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
@@ -64,7 +66,7 @@ export async function createChaosClient(
   const send: User['send'] = (path, body) =>
     ask(`${shared.validatorUrl}${path}`, { token, timeoutMs: REQUEST_TIMEOUT_MS, body })
   const registered = await send('/v0/register', {})
-  const party = String(Object(registered.body).party_id ?? '')
+  const party = String(memberOf(registered.body, 'party_id') ?? '')
   const tapped = await send('/v0/wallet/tap', { amount: TAP_USD })
   if (registered.status !== 200 || tapped.status !== 200)
     throw new Error(`the validator refused ${client}: ${codeOf(registered) ?? codeOf(tapped)}`)
@@ -118,7 +120,7 @@ async function register(user: User): Promise<void> {
   const request = async () => {
     const body = { name, url: '', description: `of ${client}` }
     const created = await send('/v0/entry/create', body)
-    return created.status === 200 ? Object(created.body).subscriptionRequestCid : null
+    return created.status === 200 ? memberOf(created.body, 'subscriptionRequestCid') : null
   }
   // Most names are requested more than once before a payment: one payment is collected, the others are refunded.
   // Some requests are never paid.
@@ -129,7 +131,7 @@ async function register(user: User): Promise<void> {
     const path = `/v0/wallet/subscription-requests/${reference}/accept`
     // Names without automatic renewal are renewed by hand, or expire.
     const sent = { path, body: { auto_renew: random.below(2) === 0 }, reference }
-    await write(user, 'accept', sent, (answer) => Object(answer).initial_payment_contract_id)
+    await write(user, 'accept', sent, (answer) => memberOf(answer, 'initial_payment_contract_id'))
   }
 }
 
@@ -142,13 +144,13 @@ async function transfer(user: User): Promise<void> {
   const expires_at = shared.clock.nowMicros() + OFFER_MICROS
   const offer = { amount: TRANSFER_AMOUNT, description: '', expires_at }
   const body = { receiver_party_id: receiver, ...offer, tracking_id: reference }
-  const contractOf = (answer: unknown) => Object(Object(answer).output).transfer_instruction_cid
+  const contractOf = (answer: unknown) => memberOf(answer, 'output', 'transfer_instruction_cid')
   await write(user, 'transfer', { path: OFFERS, reference, body }, contractOf)
 }
 
 async function acceptTransfer(user: User): Promise<void> {
   const offer = listIn(await user.send(OFFERS), 'transfers').find(
-    ({ payload }) => Object(Object(payload).transfer).receiver === user.party,
+    ({ payload }) => memberOf(payload, 'transfer', 'receiver') === user.party,
   )
   const id = offer?.['contract_id']
   if (typeof id !== 'string') return
@@ -161,23 +163,23 @@ async function renew(user: User): Promise<void> {
   const nowMicros = user.shared.clock.nowMicros()
   const open = listIn(await user.send('/v0/wallet/subscriptions'), 'subscriptions').filter(
     ({ auto_renew: isAuto, state }) => {
-      const { nextPaymentDueAt, payData } = Object(Object(Object(state).idle).payload)
-      const { microseconds } = Object(Object(payData).paymentDuration)
+      const { nextPaymentDueAt, payData } = membersOf(memberOf(state, 'idle', 'payload'))
+      const { microseconds } = membersOf(memberOf(payData, 'paymentDuration'))
       const dueAt = parseTime(String(nextPaymentDueAt)) ?? 0
       return isAuto === false && dueAt - Number(microseconds) <= nowMicros
     },
   )
   const chosen = open[user.random.below(Math.max(1, open.length))]
-  const reference = Object(chosen?.['subscription']).contract_id
+  const reference = memberOf(chosen?.['subscription'], 'contract_id')
   if (typeof reference !== 'string') return
   const sent = { path: `/v0/wallet/subscriptions/${reference}/pay`, body: {}, reference }
-  await write(user, 'renew', sent, (body) => Object(body).payment_contract_id)
+  await write(user, 'renew', sent, (body) => memberOf(body, 'payment_contract_id'))
 }
 
 async function stream(user: User): Promise<void> {
   const { shared, client, party, send, streamedThrough: beginExclusive } = user
   const startMs = shared.nowMs()
-  const endInclusive = Number(Object((await send('/v2/state/ledger-end')).body).offset)
+  const endInclusive = Number(memberOf((await send('/v2/state/ledger-end')).body, 'offset'))
   if (!Number.isSafeInteger(endInclusive) || endInclusive <= beginExclusive) return
   const answer = await send(`/v2/updates?limit=${STREAM_PAGE}&stream_idle_timeout_ms=500`, {
     beginExclusive,
@@ -192,7 +194,7 @@ async function stream(user: User): Promise<void> {
   })
   if (answer.status !== 200 || !Array.isArray(answer.body)) return
   const updates = answer.body.flatMap((item: unknown) => {
-    const { offset, updateId } = Object(Object(Object(Object(item).update).Transaction).value)
+    const { offset, updateId } = membersOf(memberOf(item, 'update', 'Transaction', 'value'))
     return typeof updateId === 'string' ? [{ offset: Number(offset), updateId }] : []
   })
   const isWhole = answer.body.length < STREAM_PAGE
@@ -204,18 +206,18 @@ async function stream(user: User): Promise<void> {
 
 /** The objects of a list in an answer; empty without such a list. */
 function listIn({ body }: HttpReply, name: string): readonly Readonly<Record<string, unknown>>[] {
-  const list: unknown = Object(body)[name]
+  const list: unknown = membersOf(body)[name]
   return Array.isArray(list) ? list.map(Object) : []
 }
 
 function outcomeOf(answer: HttpReply): WriteOutcome {
   if (answer.status === 200) return 'acknowledged'
-  return Object(answer.body).definite === true ? 'refused' : 'unknown'
+  return memberOf(answer.body, 'definite') === true ? 'refused' : 'unknown'
 }
 
 function codeOf(answer: HttpReply): string | null {
   if (answer.status === 200) return null
-  const code = Object(answer.body).code
+  const code = memberOf(answer.body, 'code')
   if (typeof code === 'string') return code
   return answer.status === null ? 'UNREACHABLE' : `HTTP_${answer.status}`
 }

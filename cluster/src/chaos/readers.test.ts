@@ -75,7 +75,11 @@ it.each<[string, HttpReply, object]>([
 
 it('reports a node without signed statements where others have some', () => {
   const state = (node: string, more: Partial<NodeSignedState>): NodeSignedState => ({
-    ...{ node, state: null, newest: null, reason: null, ...more },
+    node,
+    state: null,
+    newest: null,
+    reason: null,
+    ...more,
   })
   const signed = state('sv-1', { newest: { offset: 7, recordTime: 1 } })
   const states = [signed, state('sv-2', {}), state('sv-3', { reason: 'timeout' })]

@@ -1,6 +1,6 @@
 /**
  * The readers of a chaos run: lookups begin at a fixed rate, whatever the outcome of earlier ones, so that no wait hides an
- * outage. In addition, a prober asks each node.
+ * outage. In addition, a prober asks each node. A stranger, which no monitor resembles, reads proofs.
  */
 import type { Clock } from '@quorumscan/base'
 import { openReader } from '@quorumscan/cli'
@@ -8,12 +8,20 @@ import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { ask, type HttpReply } from '@quorumscan/runtime'
-import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import {
+  type Genesis,
+  maxFaulty,
+  memberOf,
+  memberSetOf,
+  membersOf,
+  quorumOf,
+} from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
 import type { ReadKind, ReadOutcome, Subject } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
+import { createStrangerTransport } from './stranger.ts'
 
 /** Ten per second through the proxy, so that an outage of 100 ms is seen. */
 const READ_EVERY_MS = 100
@@ -34,6 +42,8 @@ const CLIENTS: Readonly<Record<ReadKind, string>> = {
   proof: 'prover',
   'proof-strong': 'prover',
 }
+/** The client with an address, a transport and headers of its own (`stranger.ts`). */
+const STRANGER = 'stranger'
 /** A statement of an earlier offset is available at once. */
 const STATEMENTS_BACK = 2
 /** Short, so that a hung node does not delay the prober beyond a lie of a few seconds. */
@@ -73,6 +83,7 @@ export async function createReaders(options: {
   const proxyUrl = `${shared.validatorUrl}/v0/scan-proxy`
   const timeoutMs = LOOKUP_TIMEOUT_MS
   const prover = await openReader({ genesis, nodes }, clock)
+  const stranger = await openReader({ genesis, nodes }, clock, createStrangerTransport())
   /** The prober asks for the latest name that the proxy has answered. */
   let lastPath: string | null = null
 
@@ -82,7 +93,7 @@ export async function createReaders(options: {
     const startMs = nowMs()
     const headers = { 'x-quorum': read }
     const outcome = isProven
-      ? await prove(prover, { genesis, subject, read })
+      ? await prove(client === STRANGER ? stranger : prover, { genesis, subject, read })
       : outcomeOf(await ask(proxyUrl + pathOf(subject), { headers, timeoutMs }))
     if (outcome.kind === 'answered') lastPath = pathOf(subject)
     record({ kind: 'lookup', client, startMs, endMs: nowMs(), subject, read, outcome })
@@ -111,18 +122,26 @@ export async function createReaders(options: {
     read,
     /** Reads and probes until the signal aborts and all requests have ended. */
     async run(signal: AbortSignal): Promise<void> {
-      const readInTurn = (kinds: readonly ReadKind[], random: Seeded) => async (index: number) => {
-        await read(pickSubject(shared, random), kinds[index % kinds.length] ?? 'weak')
-      }
+      const readInTurn =
+        (kinds: readonly ReadKind[], random: Seeded, client?: string) => async (index: number) => {
+          await read(pickSubject(shared, random), kinds[index % kinds.length] ?? 'weak', client)
+        }
       const randomOf = (purpose: string) => seededRandom(options.seed, purpose)
       const how = { clock, signal }
       await Promise.all([
         atFixedRate(readInTurn(PROXIED, randomOf('reader')), { everyMs: READ_EVERY_MS, ...how }),
         atFixedRate(readInTurn(PROVEN, randomOf('prover')), { everyMs: PROOF_EVERY_MS, ...how }),
+        atFixedRate(readInTurn(PROVEN, randomOf('stranger'), STRANGER), {
+          everyMs: PROOF_EVERY_MS,
+          ...how,
+        }),
         atFixedRate(() => probe(signal), { everyMs: PROBE_EVERY_MS, ...how }),
       ])
     },
-    [Symbol.asyncDispose]: () => prover[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await prover[Symbol.asyncDispose]()
+      await stranger[Symbol.asyncDispose]()
+    },
   }
 }
 
@@ -158,10 +177,10 @@ export function outcomeOf(answer: HttpReply): ReadOutcome {
     return {
       kind: 'answered',
       offset: Number(answer.headers.get('x-quorum-offset')),
-      entry: isEntry ? (Object(answer.body).entry as CertifiedEntry) : null,
+      entry: isEntry ? (memberOf(answer.body, 'entry') as CertifiedEntry) : null,
       dissented: (answer.headers.get('x-quorum-dissented') ?? '').split(',').filter(Boolean),
     }
-  const { code } = Object(answer.body)
+  const { code } = membersOf(answer.body)
   return { kind: 'refused', code: typeof code === 'string' ? code : `HTTP_${answer.status}` }
 }
 
@@ -169,7 +188,7 @@ async function prove(
   prover: CertifiedReader,
   asked: { readonly genesis: Genesis; readonly subject: Subject; readonly read: ReadKind },
 ): Promise<ReadOutcome> {
-  const count = asked.genesis.nodes.length
+  const count = memberSetOf(asked.genesis).n
   const threshold = asked.read === 'proof-strong' ? quorumOf(count) : maxFaulty(count) + 1
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
   try {
@@ -180,7 +199,7 @@ async function prove(
     return { kind: 'answered', offset, entry, dissented }
   } catch (error) {
     if (signal.aborted) return { kind: 'timed-out' }
-    return { kind: 'refused', code: String(Object(error).code ?? 'FAILED') }
+    return { kind: 'refused', code: String(memberOf(error, 'code') ?? 'FAILED') }
   }
 }
 

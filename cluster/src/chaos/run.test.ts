@@ -31,7 +31,8 @@ async function replay(seed: string) {
   const record = (what: object) => void done.push([nowMs(), JSON.stringify(what)])
   const history: HistoryEvent[] = []
   const up = (name: string) => ({
-    ...{ name, state: 'up' },
+    name,
+    state: 'up',
     offset: BLOCK.entries * (Math.floor(nowMs() / BLOCK.ms) + (name === 'sv-1' ? 1 : 0)),
   })
   const target = {
@@ -53,7 +54,11 @@ async function replay(seed: string) {
     },
   } as unknown as ChaosTarget // The part that a schedule uses.
   const running = runSchedule({
-    ...{ target, scenario: scenario(seed), clock, onProgress: () => {}, nowMs },
+    target,
+    scenario: scenario(seed),
+    clock,
+    onProgress: () => {},
+    nowMs,
     record: (event) => history.push(event),
     problem: (sentence) => {
       throw new Error(sentence)
@@ -97,8 +102,14 @@ it('injects no fault when it was stopped while its clients registered', async ()
   }
   const clock = createManualClock()
   const run = {
-    ...{ target: {} as ChaosTarget, scenario: scenario('1'), clock, onProgress: nothing },
-    ...{ signal: AbortSignal.abort(), nowMs: () => 0, record: nothing, problem: nothing },
+    target: {} as ChaosTarget,
+    scenario: scenario('1'),
+    clock,
+    onProgress: nothing,
+    signal: AbortSignal.abort(),
+    nowMs: () => 0,
+    record: nothing,
+    problem: nothing,
   }
   const ended = injectFaults(run, []).then(() => {
     isOver = true

@@ -5,7 +5,7 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { CommandError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
-import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, maxFaulty, memberSetOf } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../rig/built-files.ts'
 import { createFeed } from '../watch/feed.ts'
@@ -115,7 +115,7 @@ export function createChaosRuns(options: {
       onProgress('checking')
       const verdict = await check({ ...result, genesis })
       const about = { run: { id, startedAt, ...thisMachine() }, ordering: genesis.ordering.driver }
-      const faultyMax = maxFaulty(genesis.nodes.length)
+      const faultyMax = memberSetOf(genesis).f
       const summary = summarize(result.history, { ...about, faultyMax, verdict, scenario })
       const files = {
         'history.jsonl': toJsonLines(result.history),
@@ -138,14 +138,14 @@ export function createChaosRuns(options: {
   const start = (scenario: Scenario): RunState => {
     if (running !== null)
       throw new CommandError(`the chaos run ${running.id} is running: wait until it ends`)
-    if (scenario.nodes !== genesis.nodes.length)
+    if (scenario.nodes !== memberSetOf(genesis).n)
       throw new CommandError(
-        `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
+        `the scenario is for ${scenario.nodes} nodes, the cluster has ${memberSetOf(genesis).n}`,
       )
     const id = randomHex(systemRandom, RUN_ID_BYTES)
     const directory = join(options.directory, id)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const first = newRun(scenario, { id, directory, startedAt: formatTime(clock.nowMicros()) })
+    const first = newRun(scenario, { id, directory, startedAt: formatInstant(clock.nowMicros()) })
     publish(first)
     const stopping = new AbortController()
     running = { id, stopping }

@@ -17,6 +17,7 @@ it.each([0, 1, 2, 4])('has never more than %d super-validators faulty at once', 
     for (const { atMs } of steps) {
       const faulty = steps.filter(
         (step) =>
+          step.fault.kind !== 'flood' &&
           step.fault.node.startsWith('sv-') &&
           step.atMs <= atMs &&
           atMs < step.atMs + step.durationMs,
@@ -32,6 +33,21 @@ it('begins each lane with a lie that leaves evidence', () => {
   const steps = plan('1')
   const first = [0, 1].map((lane) => steps.find((step) => step.lane === lane)?.fault)
   expect(first).toMatchObject([{ lie: 'equivocate' }, { lie: 'equivocate' }])
+})
+
+it('floods honest nodes while one lies to a single reader, in every run', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const steps = plan(String(seed), 1)
+    const lies = steps.filter(({ fault }) => fault.kind === 'lie' && fault.to !== undefined)
+    expect(lies.length).toBeGreaterThan(0)
+    for (const { atMs, fault: lie } of lies) {
+      const floods = steps.filter(
+        ({ fault, ...step }) => fault.kind === 'flood' && step.atMs === atMs,
+      )
+      const nodes = floods.map(({ fault }) => fault.node)
+      expect([new Set(nodes).size, nodes.includes(lie.node)]).toEqual([2, false])
+    }
+  }
 })
 
 it('has faults of engines and their links only where members order', () => {

@@ -2,7 +2,8 @@
 import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
 import { CLOCK_RUNS, describeFault, faultSpec, type Part } from '../faults/fault-spec.ts'
-import { LIE_KINDS } from '../view/lies.ts'
+import { STRANGER_ADDRESS } from '../faults/strangers.ts'
+import { isVisibleLie, LIE_KINDS, type LieKind } from '../view/lies.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
 /** The faults of a lane follow each other, so that at most one per lane is in force. */
@@ -22,17 +23,24 @@ export type ScheduleOptions = {
 
 /** The lane of validator and synchronizer: their faults stop the service, and are not Byzantine. */
 const INFRASTRUCTURE_LANE = -1
+/** The lanes of floods: their nodes are honest. */
+const FLOOD_LANES = [-2, -3]
 const GAP_MS = { min: 500, max: 3000 }
 const FAULT_MS = { min: 2000, max: 8000 }
 /** Faults of validator and log are rare, so that lookups must be answered most of the time. */
 const INFRASTRUCTURE_GAP_MS = { min: 12_000, max: 25_000 }
 const INFRASTRUCTURE_FAULT_MS = { min: 500, max: 2500 }
+/** Requests a second: an honest node has work, and this machine has some time left for the cluster. */
+const FLOOD_RATE = 500
+const VISIBLE_LIES = LIE_KINDS.filter(isVisibleLie) as [LieKind, ...LieKind[]]
 const STEPS_MAX = 1000
 
 /** The steps of all lanes, by time. */
 export function planSchedule(options: ScheduleOptions): Step[] {
   const lanes = Array.from({ length: options.faultyMax }, (_, lane) => planLane(lane, options))
-  return [...lanes.flat(), ...planInfrastructure(options)].sort((a, b) => a.atMs - b.atMs)
+  const byLanes = lanes.flat()
+  const steps = [...byLanes, ...planFloods(byLanes, options), ...planInfrastructure(options)]
+  return steps.sort((a, b) => a.atMs - b.atMs)
 }
 
 const wipe = z.object({
@@ -66,7 +74,7 @@ export function describeChaosFault(fault: ChaosFault): string {
 
 /**
  * The nodes of a lane are those whose index is the lane modulo the number of lanes: no two lanes share a node. It begins
- * with the lie that leaves evidence, for long enough, so that every run has one.
+ * with the lie that leaves evidence, for long enough, so that every run has one, and goes on with a lie to one reader.
  */
 function planLane(lane: number, options: ScheduleOptions): Step[] {
   const random = seededRandom(options.seed, `lane ${lane}`)
@@ -74,13 +82,42 @@ function planLane(lane: number, options: ScheduleOptions): Step[] {
   const [first, ...others] = options.nodeNames.filter(isOfLane)
   if (first === undefined) return []
   const times = { lane, gapMs: GAP_MS, untilMs: options.durationMs }
-  return stepsFrom(random, times, (atMs, isFirst) => {
-    const drawnMs = isFirst ? FAULT_MS.max : between(random, FAULT_MS)
+  return stepsFrom(random, times, (atMs, index) => {
+    const drawnMs = index < 2 ? FAULT_MS.max : between(random, FAULT_MS)
     const durationMs = Math.min(drawnMs, options.durationMs - atMs)
     const node = random.pick([first, ...others])
-    const lie = { kind: 'lie', node, lie: 'equivocate' } as const
-    return { durationMs, fault: isFirst ? lie : drawFault(random, { ...options, node }) }
+    if (index === 0) return { durationMs, fault: { kind: 'lie', node, lie: 'equivocate' } }
+    if (index === 1) return { durationMs, fault: lieToOne(random, node) }
+    return { durationMs, fault: drawFault(random, { ...options, node }) }
   })
+}
+
+/** A lie that no monitor sees, as it has another address than the reader that gets it. */
+function lieToOne(random: Seeded, node: string): ChaosFault {
+  const lie = random.pick(VISIBLE_LIES)
+  return { kind: 'lie', node, lie, to: STRANGER_ADDRESS }
+}
+
+/** While a node lies to one reader, outsiders flood honest ones, so that the reader asks the liar. */
+function planFloods(steps: readonly Step[], { nodeNames }: ScheduleOptions): Step[] {
+  return steps.flatMap(({ atMs, durationMs, fault }) => {
+    if (fault.kind !== 'lie' || fault.to === undefined) return []
+    const isFaulty = (name: string) =>
+      steps.some((step) => step.fault.node === name && overlaps(step, { atMs, durationMs }))
+    const honest = nodeNames.filter((name) => !isFaulty(name))
+    return FLOOD_LANES.flatMap((lane, index): Step | [] => {
+      const node = honest[index]
+      return node === undefined
+        ? []
+        : { lane, atMs, durationMs, fault: { kind: 'flood', node, rate: FLOOD_RATE } }
+    })
+  })
+}
+
+type Times = Pick<Step, 'atMs' | 'durationMs'>
+
+function overlaps(one: Times, other: Times): boolean {
+  return one.atMs < other.atMs + other.durationMs && other.atMs < one.atMs + one.durationMs
 }
 
 function planInfrastructure({ seed, durationMs: untilMs }: ScheduleOptions): Step[] {
@@ -104,11 +141,11 @@ function planInfrastructure({ seed, durationMs: untilMs }: ScheduleOptions): Ste
 function stepsFrom(
   random: Seeded,
   { lane, gapMs, untilMs }: { lane: number; gapMs: Range; untilMs: number },
-  next: (atMs: number, isFirst: boolean) => Pick<Step, 'durationMs' | 'fault'>,
+  next: (atMs: number, index: number) => Pick<Step, 'durationMs' | 'fault'>,
 ): Step[] {
   const steps: Step[] = []
   for (let atMs = between(random, gapMs); atMs < untilMs; ) {
-    const step = next(atMs, steps.length === 0)
+    const step = next(atMs, steps.length)
     steps.push({ lane, atMs, ...step })
     atMs += step.durationMs + between(random, gapMs)
   }
@@ -127,6 +164,7 @@ function drawFault(
     // Lies are the most frequent fault, as quorums exist for them.
     lie,
     ...Array<() => ChaosFault>(4).fill(lie),
+    () => lieToOne(random, node),
     () => ({ kind: 'kill', node, part: part() }),
     () => ({ kind: 'pause', node, part: part() }),
     () => ({ kind: 'wipe', node, disk: false }),

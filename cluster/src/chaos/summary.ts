@@ -2,7 +2,7 @@
 
 import { ORDERING_DRIVERS } from '@quorumscan/operator'
 import { z } from 'zod'
-import { isVisibleLie } from '../view/lies.ts'
+import { isVisibleFault } from '../faults/fault-spec.ts'
 import { percentilesOf } from '../watch/prober.ts'
 import { TRUTH_RULES } from './checker/answers.ts'
 import { attemptsIn, detectionsOf, type FaultEvent } from './checker/faults.ts'
@@ -223,7 +223,7 @@ function writesOf(history: readonly HistoryEvent[]): Summary['writes'] {
 
 function faultSummary(event: FaultEvent, history: readonly HistoryEvent[]) {
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
-  const isVisible = fault.kind !== 'lie' || isVisibleLie(fault.lie)
+  const isVisible = fault.kind !== 'flood' && isVisibleFault(fault)
   return {
     node: fault.node,
     fault: describeChaosFault(fault),

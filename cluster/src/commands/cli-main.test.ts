@@ -161,11 +161,14 @@ it('kills each of several nodes, with a line for each', async ({ writeControl, t
       faults: { apply: async (fault: unknown) => void killed.push(fault) },
     },
     live: { status: () => context.cluster.status() },
-    ...{ caller: 'test', logCall: () => {} },
+    caller: 'test',
+    logCall: () => {},
   }
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   const server = await startControlServer({
-    ...{ port, token: SECRET, metrics: createMetrics() },
+    port,
+    token: SECRET,
+    metrics: createMetrics(),
     // Only the part that this command uses.
     context: () => context as unknown as ControlContext,
   })
@@ -174,7 +177,8 @@ it('kills each of several nodes, with a line for each', async ({ writeControl, t
   await server.close()
   expect(ended).toEqual({
     code: 0,
-    ...{ stdout: 'the redis of sv-1 is killed\nsv-2 is killed\n', stderr: '' },
+    stdout: 'the redis of sv-1 is killed\nsv-2 is killed\n',
+    stderr: '',
   })
   expect(killed).toEqual([
     { kind: 'kill', node: 'sv-1', part: 'redis' },

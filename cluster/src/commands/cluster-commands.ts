@@ -64,6 +64,13 @@ const UP_NUMBERS = [
   ['--base-port <port>', 'first port; 0: any free ports (default: 4600)', 0, 65_000, undefined],
   ['--rate-limit <units>', 'units per second and client', 1, 10_000_000, LOCAL_RATE_LIMIT],
   ['--disk-free-min <MiB>', 'refuse entries below this free disk', 0, 1_048_576, DISK_FREE_MIB_MIN],
+  [
+    '--redis-memory <MiB>',
+    'of all Redis servers together (default: half of the machine)',
+    64,
+    1_048_576,
+    undefined,
+  ],
   ['--log-keep <seconds>', 'log before newest snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
 ] as const
 
@@ -122,6 +129,8 @@ export const RIG: Rig = {
     'token alice --ttl 15m',
     'token --admin',
     'lie sv-3 --kind deny --for 1m',
+    'lie sv-3 --to 127.0.77.1',
+    'flood sv-2 --rate 500 --for 30s',
     'slow sv-2 --latency 300ms --jitter 50ms',
     'drop sv-2 --rate 0.3',
     'reset sv-2 --for 10s',

@@ -36,8 +36,15 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
 
   faultCommand('lie', 'make a super-validator lie, with its own keys')
     .addOption(choice('--kind <kind>', 'how it lies', LIE_KINDS, 'value'))
+    .option('--to <address>', 'lie only to the reader at this address, e.g. 127.0.77.1')
     .addHelpText('after', `\nKinds:\n${LIE_HELP}`)
-    .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
+    .action((node, options) =>
+      inject({ kind: 'lie', node, lie: options.kind, to: options.to }, options),
+    )
+
+  faultCommand('flood', 'send a super-validator requests from many connections and addresses')
+    .option('--rate <number>', 'requests a second', wholeNumber, 1000)
+    .action((node, { rate, ...options }) => inject({ kind: 'flood', node, rate }, options))
 
   faultCommand('slow', 'delay the answers of a node')
     .addOption(timeOption('--latency <time>', 'the delay', '300ms'))
@@ -125,6 +132,11 @@ function milliseconds(text: string): number {
 
 function signedMilliseconds(text: string): number {
   return text.startsWith('-') ? -milliseconds(text.slice(1)) : milliseconds(text.replace(/^\+/, ''))
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a whole number of at least 1.')
 }
 
 function fraction(text: string): number {

@@ -6,6 +6,7 @@ import { UsageError } from '@quorumscan/runtime'
 import { captureOutput } from '@quorumscan/testkit/fixtures'
 import { CommanderError } from 'commander'
 import { expect, it } from 'vitest'
+import { LIE_KINDS, LIES } from '../view/lies.ts'
 import { RIG } from './cluster-commands.ts'
 
 const environment = testEnvironment()
@@ -70,6 +71,13 @@ it('lists each command in its group', async () => {
   expect(commandsIn(operators)).toEqual(
     expect.arrayContaining(['keys', 'genesis', 'run', 'backup']),
   )
+})
+
+it('the help of `lie` has each lie, with what it does', async () => {
+  const help = await helpOf('lie')
+  const listed = help.slice(help.indexOf('Kinds:'))
+  for (const kind of LIE_KINDS)
+    expect(listed).toMatch(new RegExp(`^ {2}${kind} +${LIES[kind][1]}$`, 'm'))
 })
 
 it('help is --help, of a command in a group as well', async () => {

@@ -2,6 +2,7 @@
 
 import { runCommandLine } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
+import { NEWEST_RULES } from '@quorumscan/ledger'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
@@ -34,14 +35,14 @@ it('reports what happened, why, and what to do next, when a running network refu
     ],
     [
       `config set entry-fee=3 ${of('http://127.0.0.1:1')}`,
-      'the synchronizer at http://127.0.0.1:1 did not acknowledge the confirmation: the synchronizer cannot be reached. Check that it runs, and that its address is right. Then run the same command again: a repeated confirmation has no effect',
+      'the synchronizer at http://127.0.0.1:1 did not acknowledge the confirmation: the synchronizer cannot be reached: refused. Check that it runs, and that its address is right. Then run the same command again: a repeated confirmation has no effect',
     ],
     [
       `config set entry-lifetime=99999d ${of(log.url)}`,
       'nothing was changed: the ledger accepts a fee above 0, durations above 0 and within a century, and a description prefix of at most 140 characters. Set the rules to values within these limits',
     ],
     [
-      `protocol vote 3 --not-before noon ${of(log.url)}`,
+      `protocol vote ${NEWEST_RULES.version} --not-before noon ${of(log.url)}`,
       'nothing was voted for: --not-before "noon" is not a time. Write it as in 2030-01-31T12:00:00Z',
     ],
   ]

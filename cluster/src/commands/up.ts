@@ -19,6 +19,7 @@ export type UpFlags = Partial<Pick<ControlOptions, 'ordering' | 'basePort' | 'wi
     readonly nodes?: number
     readonly diskFreeMin: number
     readonly logKeep: number
+    readonly redisMemory?: number
     readonly acceptLostUsers?: boolean
     readonly genesisOverrides?: string
     readonly json?: boolean
@@ -87,6 +88,7 @@ function asked(options: UpOptions): ControlOptions {
     ...known,
     diskFreeMibMin: options.diskFreeMin,
     logKeepSeconds: options.logKeep,
+    redisMemoryMib: options.redisMemory ?? null,
     isLossAccepted: options.acceptLostUsers ?? false,
     overrides: readOverrides(options.genesisOverrides),
     probe: true,

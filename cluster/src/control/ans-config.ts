@@ -15,7 +15,7 @@ import {
 } from '@quorumscan/operator'
 import { memberKeyFile } from '@quorumscan/operator/ceremony'
 import { CommandError, readSecret } from '@quorumscan/runtime'
-import { quorumOf } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
 import type { Prepared } from '../rig/prepare.ts'
 
@@ -34,8 +34,8 @@ export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
 
   const confirmByQuorum = async (current: ContractId, config: AnsConfig): Promise<void> => {
     const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
-    const synchronizer = { url: prepared.synchronizerUrl, token }
-    for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
+    const synchronizer = { url: prepared.synchronizerUrl, token, trust: null }
+    for (const { name } of memberSetOf(genesis).members.slice(0, memberSetOf(genesis).quorum)) {
       const keyPair = keyPairFromSeed(readSecret(memberKeyFile(directory, name, 'operator')))
       const nowMicros = clock.nowMicros()
       await confirmRules({ genesis, keyPair, rulesUrl, synchronizer, current, config, nowMicros })

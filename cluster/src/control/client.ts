@@ -1,10 +1,12 @@
 /** The client of the control plane of a data directory, for commands and tests. */
+
 import { userInfo } from 'node:os'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { describeFailure } from '@quorumscan/errors/node-words'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { readAtMost } from '@quorumscan/reader'
 import { CommandError, NoReplyError, UsageError } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import type { RunState } from '../chaos/runs.ts'
 import type { Scenario } from '../chaos/schedule.ts'
@@ -74,7 +76,7 @@ export async function call<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!(error instanceof TRPCClientError)) throw error
-    const { code } = Object(error.data)
+    const { code } = membersOf(error.data)
     if (code === undefined)
       throw new NoReplyError(
         `the control plane does not answer (${describeFailure(error)}); \`quorumscan down\` ends the remaining processes`,

@@ -19,6 +19,8 @@ const DEFAULTS = {
   rateLimit: LOCAL_RATE_LIMIT,
   /** Free disk space in MiB, below which nothing is written to the log. */
   diskFreeMibMin: DISK_FREE_MIB_MIN,
+  /** Memory of all Redis servers together, in MiB; null: half of the machine's. */
+  redisMemoryMib: null as number | null,
   /** How much of the log stays before the newest snapshot of a quorum. */
   logKeepSeconds: LOG_KEEP_SECONDS,
   /** Whether a validator that lost its users, which no log holds, starts without users. */

@@ -9,13 +9,14 @@ import { assertRedisUsable, boundLog } from '@quorumscan/supervisor'
 import { TRPCError } from '@trpc/server'
 import { bundleOf, CONSOLE_DIRECTORY } from '../rig/built-files.ts'
 import { findTakenPort, urlOf, usedPorts } from '../rig/ports.ts'
-import { type Prepared, prepareCluster } from '../rig/prepare.ts'
+import type { Prepared } from '../rig/prepare.ts'
 import { consoleUrl, readConsole, serveConsole } from './console-files.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { createControlMetrics } from './control-metrics.ts'
 import type { ControlOptions } from './control-options.ts'
 import { openParts, type Parts } from './parts.ts'
 import { startControlServer } from './server.ts'
+import { takePorts } from './take-ports.ts'
 
 /** A killed process is a zombie at once, and its sockets close shortly after. */
 const PORTS_TIMEOUT_MS = 5000
@@ -35,39 +36,38 @@ export async function createControlPlane(
   await assertRedisUsable(options.redisServer)
   // Before anything is made that needs it.
   if (options.ordering === 'cometbft') await findEngine(process.env)
-  const prepared = await prepareCluster({ ...options, directory, clock })
-  const isOrderedByMembers = prepared.genesis.ordering.driver === 'cometbft'
-  const engineProgram = isOrderedByMembers && !options.isIdle ? await findEngine(process.env) : null
   const console = readConsole(CONSOLE_DIRECTORY)
   const logger = createLogger({ name: 'control', level: 'info' })
-  const { control: port } = prepared.ports
-  const { control: token } = prepared.secrets
   const stopped = new AbortController()
   const hasStopped = once(stopped.signal, 'abort')
   let isReady = false
   let parts: Parts | null = null
   let stopping: Promise<void> | null = null
 
-  const server = await startControlServer({
-    port,
-    token,
-    context: () => {
-      const message = 'the control plane is starting'
-      if (parts === null) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message })
-      return {
-        ...parts,
-        logCall: (act) => logger.info(act, `${act.caller}: ${act.call}`),
-        down: async () => {
-          await parts?.cluster.stop()
-          void stop()
-        },
-      }
-    },
-    metrics: createControlMetrics(() => parts?.live.status()),
-    extend: async (scope) => {
-      if (console !== null) serveConsole(scope, console)
-    },
-  })
+  const { prepared, server } = await takePorts({ ...options, directory, clock }, (prepared) =>
+    startControlServer({
+      port: prepared.ports.control,
+      token: prepared.secrets.control,
+      context: () => {
+        const message = 'the control plane is starting'
+        if (parts === null) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message })
+        return {
+          ...parts,
+          logCall: (act) => logger.info(act, `${act.caller}: ${act.call}`),
+          down: async () => {
+            await parts?.cluster.stop()
+            void stop()
+          },
+        }
+      },
+      metrics: createControlMetrics(() => parts?.live.status()),
+      extend: async (scope) => {
+        if (console !== null) serveConsole(scope, console)
+      },
+    }),
+  )
+  const { control: port } = prepared.ports
+  const { control: token } = prepared.secrets
   const stopAll = async () => {
     await parts?.[Symbol.asyncDispose]()
     await parts?.cluster.stop()
@@ -80,6 +80,9 @@ export async function createControlPlane(
     return stopping
   }
   try {
+    const isOrderedByMembers = prepared.genesis.ordering.driver === 'cometbft'
+    const engineProgram =
+      isOrderedByMembers && !options.isIdle ? await findEngine(process.env) : null
     parts = openParts({
       prepared,
       clock,

@@ -1,7 +1,18 @@
-/** Exchanges with the control plane that a client begins and never finishes end by themselves. */
+/**
+ * Exchanges with the control plane that a client begins and never finishes end by themselves.
+ *
+ * @module-tag rest
+ */
 
 import { createMetrics } from '@quorumscan/runtime'
-import { beginHalfFinished, cases, isLong, until } from '@quorumscan/testkit'
+import {
+  beginHalfFinished,
+  cases,
+  HALF_FINISHED,
+  HALF_FINISHED_VARIANTS,
+  isLong,
+  until,
+} from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { drawBasePort } from '../rig/ports.ts'
 import { startControlServer } from './server.ts'
@@ -12,6 +23,7 @@ const LIMITS = isLong
   ? {}
   : { requestMsMax: 2000, bodyMsMax: 500, keepAliveMsMax: 500, answerMsMax: 1000 }
 const END_MS_MAX = 120_000
+const KINDS = isLong ? HALF_FINISHED : [...HALF_FINISHED, ...HALF_FINISHED_VARIANTS]
 
 it('the control plane ends them, and closes while some are open', {
   tags: ['half-finished'],
@@ -34,7 +46,7 @@ it('the control plane ends them, and closes while some are open', {
     socketPath: '/trpc',
     host: `127.0.0.1:${port}`,
   }
-  using held = await beginHalfFinished(target, COUNT)
+  using held = await beginHalfFinished(target, COUNT, KINDS)
   expect((await server.inject({ url: '/', headers: { host: target.host } })).statusCode).toBe(404)
   await until(
     'all connections to be closed',
@@ -45,6 +57,6 @@ it('the control plane ends them, and closes while some are open', {
     { timeoutMs: END_MS_MAX, intervalMs: 200 },
   )
   held[Symbol.dispose]()
-  using _others = await beginHalfFinished(target, 2)
+  using _others = await beginHalfFinished(target, 2, KINDS)
   await server.close()
 })

@@ -1,7 +1,7 @@
 /** The API of the control plane as a tRPC router, for the CLI, tests and the console. */
 import { askVotes, resolve, resolvedJson } from '@quorumscan/cli'
 import { ansConfigInput } from '@quorumscan/operator'
-import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
+import { ENTRY_NAME_LENGTH_MAX, memberSetOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { scenarioOf } from '../chaos/runs.ts'
 import { scenario } from '../chaos/schedule.ts'
@@ -132,9 +132,10 @@ export const appRouter = router({
         }),
       )
       .mutation(({ ctx, input }) => {
-        const { nodes, ordering } = ctx.reading.genesis
-        const nodeNames = nodes.map(({ name }) => name)
-        return ctx.chaos.start(scenarioOf({ ...input, nodeNames, ordering: ordering.driver }))
+        const { genesis } = ctx.reading
+        const nodeNames = memberSetOf(genesis).members.map(({ name }) => name)
+        const { driver } = genesis.ordering
+        return ctx.chaos.start(scenarioOf({ ...input, nodeNames, ordering: driver }))
       }),
     /** A run with given steps, e.g. of a scenario file. */
     replay: procedure.input(scenario).mutation(({ ctx, input }) => ctx.chaos.start(input)),

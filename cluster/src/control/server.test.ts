@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { parseTtl } from '@quorumscan/operator'
 import { CommandError, createMetrics } from '@quorumscan/runtime'
+import { createRawClient, textUntilClosed, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { drawBasePort } from '../rig/ports.ts'
@@ -42,6 +43,20 @@ it('answers only callers with the token', async () => {
   expect(await statusOf(server.port, {}, '/metrics')).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
 })
+
+it.for(['/', '/trpc/cluster.status', '/metrics', '/assets/none.js', '/<script>', '/%zz'])(
+  'the answer to %s lets a browser load nothing',
+  async (path) => {
+    await using server = await startServer()
+    using client = createRawClient(server.port)
+    const socket = await client.open()
+    const answer = textUntilClosed(socket)
+    const host = `127.0.0.1:${server.port}`
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    expect(await answer).toMatch(/^content-security-policy: default-src 'none'/im)
+    expect(await answer).toMatch(/^x-content-type-options: nosniff/im)
+  },
+)
 
 it('closes although a browser holds a connection without a request', async () => {
   const server = await startServer()
@@ -108,6 +123,28 @@ it('accepts subscriptions only from its own origin and with the token', async ()
   expect(await subscribe(server.port, { token: 'secre' })).toBe('the token is needed')
   expect(await subscribe(server.port, { token, origin: 'http://evil.example' })).toBe('403')
   expect(await subscribe(server.port, { token, path: '/other' })).toBe('404')
+})
+
+it('has 64 subscriptions: beyond them a greedy client takes the place of its oldest without the token', async () => {
+  await using server = await startServer()
+  const sockets: WebSocket[] = []
+  let closedCount = 0
+  const open = async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/trpc?connectionParams=1`)
+    sockets.push(socket)
+    socket.on('close', () => closedCount++)
+    socket.on('error', () => {})
+    await once(socket, 'open')
+  }
+  for (let count = 0; count < 64; count++) await open()
+  expect(closedCount).toBe(0)
+  await open()
+  await untilTrue('the oldest to be closed', () => closedCount === 1)
+  expect(sockets.map(({ readyState }) => readyState === WebSocket.OPEN)).toEqual([
+    false,
+    ...Array(64).fill(true),
+  ])
+  for (const socket of sockets) socket.terminate()
 })
 
 it.each([

@@ -8,7 +8,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { afterDelay, type Clock, createSystemClock, sha256, utf8 } from '@quorumscan/base'
-import { CommandError, isErrno, type Metrics } from '@quorumscan/runtime'
+import { isErrno, type Metrics } from '@quorumscan/runtime'
 import {
   answerClientError,
   ConnectionLimiter,
@@ -21,10 +21,11 @@ import {
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
-import { type FastifyInstance, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { type ControlContext, callerOf } from './calls.ts'
 import { type AppRouter, appRouter } from './router.ts'
+import { PortTakenError } from './take-ports.ts'
 
 const HOST = '127.0.0.1'
 const PATH = '/trpc'
@@ -56,7 +57,7 @@ export type ControlServerInput = {
 /**
  * Listens. The process that holds the port is the only control plane of the cluster.
  *
- * @throws {CommandError} If the port is taken.
+ * @throws {PortTakenError}
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const { clock = createSystemClock() } = input
@@ -65,6 +66,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
     serverFactory: (listener) =>
       createLocalListener(listener, { clock, ...(input.limits && { limits: input.limits }) }),
     clientErrorHandler: answerClientError,
+    frameworkErrors: (error, _request, reply) => refusePath(reply as FastifyReply, error),
   })
   // Browsers open connections ahead of need.
   const endUnused = trackUnused(server.server)
@@ -103,8 +105,9 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   try {
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {
+    await server.close()
     if (!isErrno(error, 'EADDRINUSE')) throw error
-    throw new CommandError(
+    throw new PortTakenError(
       `port ${input.port} of the control plane is in use by another program; ` +
         'move the cluster with --base-port, or --base-port 0 for any ports',
     )
@@ -116,6 +119,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
 function acceptSockets(server: FastifyInstance, input: ControlServerInput, clock: Clock): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX })
   const limiter = new ConnectionLimiter({
+    pool: 'subscriptions of a control plane',
     max: SOCKETS_MAX,
     perClientMax: SOCKETS_MAX,
     perNetworkMax: SOCKETS_MAX,
@@ -173,4 +177,9 @@ function forbiddenReason({ host = '', origin }: IncomingHttpHeaders, port: numbe
 
 function isEqualSecret(given: string, wanted: string): boolean {
   return timingSafeEqual(sha256(utf8(given)), sha256(utf8(wanted)))
+}
+
+/** Refuses a malformed path, for which no hook runs. */
+function refusePath(reply: FastifyReply, { message }: Error): void {
+  reply.headers(securityHeaders).code(400).send({ error: message })
 }

@@ -6,12 +6,13 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { held } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import { z } from 'zod'
 
 /** Agents answer within milliseconds. This allows for a machine under load. */
-const TIMEOUT_MS = 3000
+const AGENT_MS_MAX = 3000
 /** Far more than any reply has. */
 const REPLY_BYTES_MAX = 4 * 1024 * 1024
 
@@ -64,7 +65,15 @@ async function answer(handlers: AgentHandlers, message: IncomingMessage, respons
  * @param onMalformed - Called for the first malformed reply of a process, and again after a valid one.
  */
 export function createAgentClient(onMalformed: (owner: string, sentence: string) => void) {
-  const malformedNames = new Set<string>()
+  const malformedNames = held(
+    {
+      owner: 'cluster',
+      name: 'processes with malformed reports',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Set<string>(),
+  )
   /**
    * The reply of the agent of a service.
    *
@@ -99,7 +108,7 @@ export function createAgentClient(onMalformed: (owner: string, sentence: string)
 
 /** The text is null if it is too long. @throws {CommandError} If no whole reply arrives in time. */
 async function send(socketPath: string, path: string, body: unknown) {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = AbortSignal.timeout(AGENT_MS_MAX)
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const method = body === null ? 'GET' : 'POST'
@@ -118,7 +127,7 @@ async function send(socketPath: string, path: string, body: unknown) {
     }
     return { status, text: Buffer.concat(chunks).toString() }
   } catch (cause) {
-    const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : messageOf(cause)
+    const why = signal.aborted ? `no answer within ${AGENT_MS_MAX} ms` : messageOf(cause)
     throw new CommandError(`the process accepts no faults now: ${why}`, { cause })
   }
 }

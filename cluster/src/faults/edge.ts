@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import type { Clock, Random } from '@quorumscan/base'
+import { type Clock, held, type Random } from '@quorumscan/base'
 import { withRedis } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import type { LinkFault } from './fault-spec.ts'
@@ -24,7 +24,15 @@ type Connection = { readonly client: Socket; readonly server: Socket; isDropping
 
 /** An edge without faults. It opens no socket itself: `join` passes it pairs of them. */
 export function createEdge(deps: { readonly clock: Clock; readonly random: Random }) {
-  const connections = new Set<Connection>()
+  const connections = held(
+    {
+      owner: 'cluster',
+      name: 'connections of fault edges',
+      kind: 'work',
+      bound: 'those of the processes',
+    },
+    new Set<Connection>(),
+  )
   let policy = policyOf([])
 
   const destroy = (connection: Connection) => {
@@ -169,7 +177,15 @@ export async function guardHttpServer(
   const accept = (socket: Socket) => {
     for (const listener of accepting) Reflect.apply(listener, server, [socket])
   }
-  const direct = new Set<Socket>()
+  const direct = held(
+    {
+      owner: 'cluster',
+      name: 'connections past fault edges',
+      kind: 'work',
+      bound: 'those of the processes',
+    },
+    new Set<Socket>(),
+  )
   server.on('connection', (socket: Socket) => {
     if (edge.isFaulty()) {
       edge.join(socket, connectTo({ path: innerPath }))

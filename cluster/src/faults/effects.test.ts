@@ -8,9 +8,9 @@ it('does not compile with a kind that is incomplete', () => {
   const { disk: _disk, ...withoutDisk } = EFFECTS
   // @ts-expect-error A kind of `FAULTS` has no effect.
   const missing: EffectsOf<typeof FAULTS> = withoutDisk
-  type Flood = { readonly flood: FaultData<z.ZodObject<{ kind: z.ZodLiteral<'flood'> }>> }
+  type Quake = { readonly quake: FaultData<z.ZodObject<{ kind: z.ZodLiteral<'quake'> }>> }
   // @ts-expect-error A kind is added to `FAULTS` and not to `EFFECTS`.
-  const added: EffectsOf<typeof FAULTS & Flood> = EFFECTS
+  const added: EffectsOf<typeof FAULTS & Quake> = EFFECTS
   const { begin, ...withoutBegin } = EFFECTS.memory
   // @ts-expect-error An effect lacks a part.
   const partial: EffectsOf<typeof FAULTS> = { ...EFFECTS, memory: withoutBegin }
@@ -47,6 +47,10 @@ it.each<readonly [FaultInput, readonly [Service, ...Service[]], string | null]>(
   [{ kind: 'partition', node: 'n' }, [scan], null],
   [{ kind: 'lie', node: 'n' }, [synchronizer], 'only super-validators can lie'],
   [{ kind: 'lie', node: 'n' }, [scan, member], null],
+  [{ kind: 'lie', node: 'n', to: '127.0.77.1' }, [scan], null],
+  [{ kind: 'lie', node: 'n', lie: 'confirm', to: '::1' }, [scan], 'in the log'],
+  [{ kind: 'flood', node: 'n' }, [scan], null],
+  [{ kind: 'flood', node: 'n' }, [synchronizer], 'only super-validators can be flooded'],
   [{ kind: 'memory', node: 'n' }, [synchronizer], 'holds the only log'],
   [{ kind: 'memory', node: 'n' }, [member], 'has no Redis of its own'],
   [{ kind: 'memory', node: 'n' }, [scan, member], null],

@@ -6,6 +6,7 @@ import { withRedis } from '@quorumscan/redis'
 import { UsageError } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceRunner, SignalScope } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
+import { isVisibleLie } from '../view/lies.ts'
 import type {
   EdgeName,
   FAULTS,
@@ -16,6 +17,7 @@ import type {
   SpecOf,
 } from './fault-spec.ts'
 import { DROP_ALL, NO_FAULTS } from './fault-spec.ts'
+import { isFlooded, startFlood, stopFlood } from './flood.ts'
 import { clockEnvironment, findFaketime, stepBack } from './machine-clock.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './small-disk.ts'
 
@@ -59,6 +61,8 @@ type Parts<Spec extends FaultSpec> = {
   inProcess(spec: Spec, node: string): InProcess
   /** Brings it into force. Then the processes receive their faults. No other command acts on the node meanwhile. */
   begin(faultContext: FaultContext, spec: Spec): Promise<void>
+  /** Ends what the control plane itself does for it. Called when the control plane stops, and leaves the fault in the list. */
+  release(faultContext: FaultContext, spec: Spec): void
   /** Ends it once it has left the list, and returns the services that it started. Then the processes receive theirs. */
   end(faultContext: FaultContext, spec: Spec): Promise<readonly Service[]>
 }
@@ -110,8 +114,24 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     isInForce: (faultContext, spec) => isAny(faultContext, spec, 'stopped'),
   },
   lie: {
-    refusal: ([main]) => (main.kind === 'scan' ? null : 'only super-validators can lie'),
-    inProcess: ({ lie }) => ({ lie }),
+    refusal([main], { lie, to }) {
+      if (main.kind !== 'scan') return 'only super-validators can lie'
+      if (to === undefined || isVisibleLie(lie)) return null
+      return 'this lie is in the log, where all see the same: leave out --to'
+    },
+    inProcess: ({ lie, to = null }) => ({ lie, lieTo: to }),
+  },
+  flood: {
+    refusal: ([main]) => (main.kind === 'scan' ? null : 'only super-validators can be flooded'),
+    async begin({ services }, { node, rate }) {
+      startFlood(services.service(node).url, rate)
+    },
+    async end({ services }, { node }) {
+      stopFlood(services.service(node).url)
+      return []
+    },
+    isInForce: ({ services }, { node }) => isFlooded(services.service(node).url),
+    release: ({ services }, { node }) => stopFlood(services.service(node).url),
   },
   slow: onLink,
   drop: onLink,
@@ -210,10 +230,11 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
   return { ...faults, cutPeers, edges }
 }
 
-/** Below the size of an empty Redis: it answers reads and refuses writes (`noeviction`). A restart removes the limit. */
-async function limitMemory({ redisAddress }: RedisService, isFull: boolean): Promise<void> {
-  await withRedis({ path: redisAddress.path }, 'settings', (redis) =>
-    redis.config('SET', 'maxmemory', isFull ? '1' : '0'),
+/** Below the size of an empty Redis: it answers reads and refuses writes (`noeviction`). A restart restores its own limit. */
+async function limitMemory(redis: RedisService, isFull: boolean): Promise<void> {
+  const { redisAddress, redisMemoryBytes } = redis
+  await withRedis({ path: redisAddress.path }, 'settings', (connection) =>
+    connection.config('SET', 'maxmemory', isFull ? '1' : String(redisMemoryBytes)),
   )
 }
 

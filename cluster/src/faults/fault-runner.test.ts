@@ -24,7 +24,9 @@ const it = base.extend('createWorld', ({ directory }) => (steps: Partial<Steps> 
   }
   const create = () =>
     new FaultRunner({
-      ...{ services, clock, dataDirectory: directory },
+      services,
+      clock,
+      dataDirectory: directory,
       file: join(directory, 'faults.json'),
       onMalformed: () => {},
       effectOf: () => effect as never,

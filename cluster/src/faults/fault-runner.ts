@@ -15,11 +15,11 @@
  * A fault can also end by other means: a restart ends a kill. `refresh` drops such faults, and `restore` takes over those of
  * an earlier control plane. Calls go one way: from the cluster to this runner, to the effects, to the services.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
 import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { z } from 'zod'
 import { createAgentClient } from './agent.ts'
 import {
@@ -63,9 +63,25 @@ export class FaultRunner implements ServiceHooks {
   readonly #services: ServiceRunner
   readonly #effectOf: typeof effectOf
   /** The faults by their ids, each with the timer that heals it. */
-  readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
+  readonly #faults = held(
+    {
+      owner: 'cluster',
+      name: 'faults in force',
+      kind: 'state',
+      bound: 'one of each kind and target',
+    },
+    new Map<string, { readonly fault: Fault; readonly timer: AbortController }>(),
+  )
   /** Services whose process has not received its faults yet. */
-  readonly #pending = new Set<string>()
+  readonly #pending = held(
+    {
+      owner: 'cluster',
+      name: 'faults that begin',
+      kind: 'work',
+      bound: 'one of each kind and target',
+    },
+    new Set<string>(),
+  )
   readonly askAgent: ReturnType<typeof createAgentClient>
   #count = 0
 
@@ -106,8 +122,9 @@ export class FaultRunner implements ServiceHooks {
     const nowMicros = this.#options.clock.nowMicros()
     this.#count += 1
     const id = `fault-${this.#count}`
-    const startedAt = formatTime(nowMicros)
-    const endsAt = durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS)
+    const startedAt = formatInstant(nowMicros)
+    const endsAt =
+      durationMs === null ? null : formatInstant(nowMicros + durationMs * MICROS_PER_MS)
     const fault: Fault = { id, spec, words: describeFault(spec), startedAt, endsAt }
     if (replaced !== undefined) this.#drop(replaced.id)
     this.#list(fault)
@@ -206,9 +223,12 @@ export class FaultRunner implements ServiceHooks {
     this.refresh()
   }
 
-  /** Stops the timers, without healing. */
+  /** Stops the timers and what this process does for faults, without healing. */
   close(): void {
-    for (const { timer } of this.#faults.values()) timer.abort()
+    for (const { fault, timer } of this.#faults.values()) {
+      timer.abort()
+      this.#effectOf(fault.spec).release?.(this.#options, fault.spec)
+    }
   }
 
   environmentOf(service: Service): Readonly<Record<string, string>> {

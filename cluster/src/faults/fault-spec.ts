@@ -3,6 +3,7 @@
  * force, and what one process receives of them. `FAULTS` has an entry for each kind. Its effect is the entry of `EFFECTS`
  * (`effects.ts`). The kinds of lies are in `view/lies.ts`.
  */
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isVisibleLie, LIE_KINDS, type LieKind } from '../view/lies.ts'
 
@@ -24,6 +25,8 @@ export type EdgeName = (typeof EDGES)[number]
 
 /** Longer than any wait of a reader, so that a larger latency has the same effect. */
 const LATENCY_MS_MAX = 60_000
+/** Requests a second; one client cannot send more from the process of the control plane. */
+const FLOOD_RATE_MAX = 10_000
 /** A year: enough to violate any rule of the ledger. */
 const CLOCK_SKEW_MS_MAX = 366 * 86_400_000
 /** An hour. Without a duration a fault stays until it is healed. */
@@ -33,6 +36,10 @@ export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be a name su
 const edge = z.enum(EDGES).default('http')
 /** Null: the whole node. Of a member that is all its processes, otherwise the node's own process without its Redis. */
 export const part = z.enum(PARTS).nullable().default(null)
+/** As nodes see it: without brackets, without a port. */
+const clientAddress = z
+  .string()
+  .refine((text) => isIP(text) !== 0, 'must be an address such as 127.0.77.1')
 const delayMs = z.number().min(0).max(LATENCY_MS_MAX)
 const skewMs = z.number().int().min(-CLOCK_SKEW_MS_MAX).max(CLOCK_SKEW_MS_MAX)
 
@@ -61,7 +68,7 @@ const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: ty
   takesVote: () => false,
   ...data,
 })
-/** The schema of a kind, with the members that it has besides its node. */
+/** The schema of a kind, with the members that it has in addition to its node. */
 const ofKind = <const Kind extends string, const Shape extends z.ZodRawShape>(
   kind: Kind,
   shape: Shape,
@@ -80,11 +87,21 @@ export const FAULTS = {
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
   }),
-  lie: fault(ofKind('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
-    words: (spec) => `lies: ${spec.lie}`,
-    chart: 'lie',
-    takesVote: (spec) => isVisibleLie(spec.lie), // Otherwise its lookups are true.
-  }),
+  lie: fault(
+    ofKind('lie', { lie: z.enum(LIE_KINDS).default('value'), to: clientAddress.optional() }),
+    {
+      words: ({ lie, to }) => (to === undefined ? `lies: ${lie}` : `lies to ${to}: ${lie}`),
+      chart: 'lie',
+      takesVote: (spec) => isVisibleLie(spec.lie), // Otherwise its lookups are true.
+    },
+  ),
+  flood: fault(
+    ofKind('flood', { rate: z.number().int().min(1).max(FLOOD_RATE_MAX).default(1000) }),
+    {
+      words: ({ rate }) => `flooded with ${rate} requests a second`,
+      chart: 'network',
+    },
+  ),
   slow: fault(ofKind('slow', { edge, latencyMs: delayMs, jitterMs: delayMs.default(0) }), {
     words: ({ edge, latencyMs, jitterMs }) =>
       `slow by ${latencyMs}${jitterMs > 0 ? `±${jitterMs}` : ''} ms${atEdge(edge)}`,
@@ -178,6 +195,8 @@ export const DROP_ALL: LinkFault = { kind: 'drop', rate: 1 }
 /** A process without faults. */
 export const NO_FAULTS = {
   lie: null as LieKind | null,
+  /** The address of the only client that gets the lie; null: all do. */
+  lieTo: null as string | null,
   clockOffsetMs: 0,
   /** The fault of the engine that the process owns. */
   engine: null as 'killed' | 'paused' | null,
@@ -199,6 +218,15 @@ export function slotOf(spec: FaultSpec): string {
 /** The nodes that a fault concerns. */
 export function nodesOf(spec: FaultSpec): readonly string[] {
   return 'others' in spec ? [spec.node, ...spec.others] : [spec.node]
+}
+
+/** Whether everyone who asks the node can see the fault: monitors see no lie to one reader. */
+export function isVisibleFault(spec: {
+  readonly kind: string
+  readonly lie?: LieKind
+  readonly to?: string | undefined
+}) {
+  return spec.lie === undefined || (isVisibleLie(spec.lie) && spec.to === undefined)
 }
 
 /** One fault in a few words, for tables. */

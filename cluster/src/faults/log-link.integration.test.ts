@@ -21,8 +21,17 @@ const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 
 async function startWorld() {
   const server = await startRedis([
-    ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
-    ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    '--maxmemory-policy',
+    'noeviction',
+    '--user',
+    LOG_USER,
+    'on',
+    '>w',
+    ...LOG_RULES.split(' '),
   ])
   const redis = { path: server.socketPath, username: LOG_USER, password: 'w' }
   const keyPair = createKeyPair()

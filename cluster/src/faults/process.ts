@@ -2,7 +2,7 @@
  * The faults of every composed process: a clock that can be wrong, edges that can fail, and the agent that switches both. The
  * apps themselves contain no faults (Rule 9).
  */
-import { type Clock, createSystemClock, type Env, systemRandom } from '@quorumscan/base'
+import { type Clock, createSystemClock, type Env, held, systemRandom } from '@quorumscan/base'
 import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
 import { type AgentHandlers, startAgent } from './agent.ts'
@@ -43,7 +43,10 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
   const links: Record<EdgeName, Link> = { ...edges }
   for (const name of EDGES) edges[name].set(initial.edges[name])
   /** To the engines of other members, by the names of their nodes. */
-  const peerEdges = new Map<string, Edge>()
+  const peerEdges = held(
+    { owner: 'cluster', name: 'fault edges of peers', kind: 'state', bound: 'one of each peer' },
+    new Map<string, Edge>(),
+  )
   const setPeers = (faults: ProcessFaults) => {
     for (const [name, edge] of peerEdges)
       edge.set([...faults.edges.p2p, ...(faults.cutPeers.includes(name) ? [DROP_ALL] : [])])

@@ -43,8 +43,8 @@ await runProcess(async (signal) => {
         await submitter.close()
         await submitting[Symbol.asyncDispose]()
       })
-      const apply = ({ lie }: ProcessFaults) => {
-        setLie(lie)
+      const apply = ({ lie, lieTo }: ProcessFaults) => {
+        setLie(lie, lieTo)
         submitter.set(lie)
       }
       start = () => faulty.listen(apply, pruneHandlers(replica))

@@ -1,9 +1,11 @@
 /** A small file system that can be filled and emptied again. */
+
 import assert from 'node:assert'
 import { execFileSync } from 'node:child_process'
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { memberOf } from '@quorumscan/verifier'
 
 const MIB = 2 ** 20
 const CHUNK_BYTES = 65_536
@@ -37,7 +39,7 @@ export async function fillDisk(directory: string, freeMib: number): Promise<void
   try {
     while (freeMibOf(directory) > freeMib) await file.write(Buffer.alloc(CHUNK_BYTES, 1))
   } catch (error) {
-    if (freeMib > 0 || Object(error).code !== 'ENOSPC') throw error
+    if (freeMib > 0 || memberOf(error, 'code') !== 'ENOSPC') throw error
   } finally {
     await file.close()
   }

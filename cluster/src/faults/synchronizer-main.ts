@@ -18,6 +18,7 @@ await runProcess(async (signal) => {
       clock: faulty.clock,
       signal,
       spawnEngine: engine.spawn,
+      endsHungEngine: false,
       joinEngine: faulty.joinEngine,
       freeBytesOf: async (directory) => (isDiskFull ? 0 : await freeBytesOnDisk(directory)),
       extend: ({ server }) => faulty.guard(server),

@@ -5,8 +5,9 @@
  */
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { openProcessQueues } from '@quorumscan/jobs'
 import type { DataDirectory } from '@quorumscan/operator'
+import { openNodeQueues } from '@quorumscan/operator/jobs'
+import { comfortableMib, readOverfullBytes } from '@quorumscan/operator/run'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
@@ -20,9 +21,11 @@ import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { FaultRunner } from '../faults/fault-runner.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
+import { judgedHealth } from './judge-members.ts'
 import type { Prepared } from './prepare.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
+const MIB = 2 ** 20
 /** The time limit for an answer of a node's Redis. The console waits for it. */
 const JOBS_TIMEOUT_MS = 1_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
@@ -113,6 +116,7 @@ export class Cluster {
     onStep('starting Redis')
     const startable = this.#services.filter(({ redis }) => this.faults.mayStart(redis.id))
     await Promise.allSettled(startable.map((service) => this.#runner.startRedis(service)))
+    await this.#refuseOverfull(startable)
     const start = (service: Service) =>
       this.#runner.exclusively(service.owner, () => this.#runner.startOrTakeOver(service))
     const problems: string[] = []
@@ -164,6 +168,28 @@ export class Cluster {
     this.#runner.boundLogs()
   }
 
+  /** @throws {CommandError} If a Redis holds more than its share of the budget: it would refuse all writes. */
+  async #refuseOverfull(startable: readonly Service[]): Promise<void> {
+    // A fault may have filled the memory.
+    const services = startable.filter(({ owner }) => this.faults.specsOf(owner).length === 0)
+    const used = await Promise.all(
+      // What does not answer yet is started again later.
+      services.map((service) => readOverfullBytes(service).catch(() => null)),
+    )
+    const most = Math.max(0, ...used.map((bytes) => bytes ?? 0))
+    const full = services.filter((_, index) => used[index] !== null)
+    if (full.length === 0) return
+    const shares = new Set(this.#services.map(({ redis }) => redis.id)).size
+    const names = full.map(({ name }) => name).join(', ')
+    const needed = comfortableMib(most) * shares
+    const held = Math.ceil(most / MIB)
+    const given = Math.floor((full[0]?.redisMemoryBytes ?? 0) / MIB)
+    throw new CommandError(
+      `the Redis of ${names} holds up to ${held} MiB, and has ${given} MiB: it would refuse all writes. ` +
+        `\`quorumscan up --redis-memory ${needed}\` gives each of ${shares} enough`,
+    )
+  }
+
   /** How many services of a kind lookups need. */
   #neededCountOf(kind: Service['kind']): number {
     const { nodeNames, genesis } = this.#options.prepared
@@ -178,6 +204,8 @@ export class Cluster {
     const { prepared } = this.#options
     const n = prepared.nodeNames.length
     const f = maxFaulty(n)
+    const { health } = this.#runner
+    const reports = this.#services.map((service) => health.healthOf(service)?.members ?? null)
     return {
       cluster: {
         n,
@@ -193,21 +221,23 @@ export class Cluster {
         .filter(({ kind }) => kind === 'scan')
         .map((node) => ({
           name: node.name,
-          ...this.#runner.health.statusOf(node),
+          ...health.statusOf(node),
           /** The record time of the entry at `offset`, as the node reports it. */
-          recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
+          recordTime: health.healthOf(node)?.recordTime ?? null,
+          /** As the processes that answer judge it; null while too few do. */
+          health: judgedHealth(node.name, reports, f + 1),
         })),
-      validator: this.#runner.health.statusOf(this.#runner.service('validator')),
+      validator: health.statusOf(this.#runner.service('validator')),
       /** The synchronizer that the validator follows. */
-      synchronizer: this.#runner.health.statusOf(this.#runner.service(SYNCHRONIZER)),
+      synchronizer: health.statusOf(this.#runner.service(SYNCHRONIZER)),
       /** The synchronizer of each node, with the node's name, where members order together. */
       members: this.#services
         .filter(({ owner, name }) => owner !== name)
         .map((member) => ({
           name: member.owner,
-          ...this.#runner.health.statusOf(member),
+          ...health.statusOf(member),
           /** The latest report; null while it does not answer. */
-          ordering: this.#runner.health.healthOf(member)?.ordering ?? null,
+          ordering: health.healthOf(member)?.ordering ?? null,
         })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
@@ -239,12 +269,12 @@ export class Cluster {
 
   async #atQueues<T>(
     { kind, redisAddress }: Service,
-    work: (queues: Awaited<ReturnType<typeof openProcessQueues>>) => Promise<T>,
+    work: (queues: Awaited<ReturnType<typeof openNodeQueues>>) => Promise<T>,
   ): Promise<T> {
     if (kind === 'synchronizer') throw new CommandError('a synchronizer has no jobs')
     const { clock } = this.#options
     const timeoutMs = JOBS_TIMEOUT_MS
-    await using queues = await openProcessQueues({ redis: redisAddress, kind, clock, timeoutMs })
+    await using queues = await openNodeQueues({ redis: redisAddress, kind, clock, timeoutMs })
     return await work(queues)
   }
 

@@ -19,8 +19,9 @@ function temporaryDirectory() {
   return { ...temporary, directory: dataDirectory(join(path, 'data')) }
 }
 
-function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
-  return prepareCluster({
+/** What a cluster has at each start. */
+async function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
+  const { hasDrawnPorts: _, ...prepared } = await prepareCluster({
     directory,
     nodeCount: null,
     ordering: null,
@@ -29,6 +30,7 @@ function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
     clock,
     ...wishes,
   })
+  return prepared
 }
 
 it('stores genesis, keys, secrets and ports between starts', async () => {

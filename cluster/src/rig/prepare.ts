@@ -5,6 +5,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import type { DataDirectory, MemberFile, Role } from '@quorumscan/operator'
 import {
   makeLogTokens,
+  makeNodeTokens,
   makeSecret,
   ORDERING_DRIVERS,
   type OrderingDriver,
@@ -17,8 +18,9 @@ import {
   unlessDamaged,
   writeFileAtomic,
   writeFileOnce,
+  writeNewFile,
 } from '@quorumscan/runtime'
-import { type Genesis, parseGenesis } from '@quorumscan/verifier'
+import { type Genesis, membersOf, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { ControlOptions } from '../control/control-options.ts'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
@@ -27,7 +29,12 @@ import { drawBasePort, portsFrom, urlOf } from './ports.ts'
 const DEFAULT_NODE_COUNT = 4
 
 /** Null: the value of the cluster in the directory, or the default for a new cluster. */
-export type PrepareInput = Shape & { readonly directory: DataDirectory; readonly clock: Clock }
+export type PrepareInput = Shape & {
+  readonly directory: DataDirectory
+  readonly clock: Clock
+  /** Whether ports are drawn again, as for a new cluster. Default false. */
+  readonly isRedrawn?: boolean
+}
 type Shape = Pick<ControlOptions, 'nodeCount' | 'ordering' | 'basePort' | 'overrides'>
 
 export type Prepared = Awaited<ReturnType<typeof prepareCluster>>
@@ -49,7 +56,7 @@ type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 export async function prepareCluster(input: PrepareInput) {
   const { directory } = input
   makePrivateDirectory(directory.path)
-  const shape = await decideShape(input)
+  const { shape, hasDrawnPorts } = await decideShape(input)
   const { nodeCount, basePort, ordering: driver } = shape
   const ports = portsFrom(basePort, nodeCount)
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
@@ -57,13 +64,21 @@ export async function prepareCluster(input: PrepareInput) {
   const validator = makeLocal(input, 'validator', VALIDATOR)
   const areTogether = genesis.ordering.driver === 'cometbft'
   const others = areTogether ? [] : nodeNames
+  const nodes = nodeNames.map((name, index) => ({ name, url: urlOf(ports.nodes[index] ?? 0) }))
   makeLogTokens(directory, SYNCHRONIZER, [VALIDATOR, CONTROL_PLANE, ...others])
-  if (areTogether) for (const name of nodeNames) makeLogTokens(directory, name, [name])
+  if (!areTogether) makeNodeTokens(directory, SYNCHRONIZER, nodes)
+  else
+    for (const node of nodes) {
+      makeLogTokens(directory, node.name, [node.name])
+      makeNodeTokens(directory, node.name, [node])
+    }
   return {
     directory,
     nodeNames,
     ports,
-    nodes: nodeNames.map((name, index) => ({ name, url: urlOf(ports.nodes[index] ?? 0) })),
+    /** Whether this call drew the ports and stored them: no other start had these before. */
+    hasDrawnPorts,
+    nodes,
     validatorUrl: urlOf(ports.validator),
     synchronizerUrl: urlOf(ports.synchronizer),
     genesis,
@@ -80,7 +95,9 @@ export async function prepareCluster(input: PrepareInput) {
   }
 }
 
-async function decideShape(input: PrepareInput): Promise<ClusterFile> {
+async function decideShape(
+  input: PrepareInput,
+): Promise<{ readonly shape: ClusterFile; readonly hasDrawnPorts: boolean }> {
   const { directory } = input
   const stored = readJson(directory.clusterFile)
   if (stored === null) {
@@ -88,9 +105,14 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
     const ordering = input.ordering ?? 'redis'
     const basePort = await drawBasePort(input.basePort, { nodeCount, ordering })
     const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort, ordering }
-    return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
+    const hasDrawnPorts = writeNewFile(directory.clusterFile, JSON.stringify(shape))
+    // Another start, at the same time, was first.
+    return {
+      shape: hasDrawnPorts ? shape : clusterFile.parse(readJson(directory.clusterFile)),
+      hasDrawnPorts,
+    }
   }
-  const { version } = Object(stored)
+  const { version } = membersOf(stored)
   if (typeof version === 'number' && version !== LAYOUT)
     throw new CommandError(
       `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +
@@ -105,10 +127,11 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   const { nodeCount, ordering } = existing
   if ((input.nodeCount ?? nodeCount) !== nodeCount) refuse(`of ${nodeCount} nodes`, 'size')
   if ((input.ordering ?? ordering) !== ordering) refuse(`with --ordering ${ordering}`, 'ordering')
-  if (input.basePort === null || input.basePort === existing.basePort) return existing
+  const isAsStored = input.basePort === null || input.basePort === existing.basePort
+  if (isAsStored && input.isRedrawn !== true) return { shape: existing, hasDrawnPorts: false }
   const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing) }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))
-  return moved
+  return { shape: moved, hasDrawnPorts: true }
 }
 
 function loadOrCreateGenesis(

@@ -22,6 +22,7 @@ async function startLogRedis() {
       socketPath,
       directory,
       fsync: 'always',
+      memoryBytes: 64 * 2 ** 20,
       user: { name: 'writer', password: 'aa11', rules: LOG_RULES },
     }),
   )

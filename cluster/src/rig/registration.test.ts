@@ -30,7 +30,10 @@ async function register(first: Readonly<Record<string, readonly Answer[]>>, retr
   try {
     await registerName({
       validatorUrl: server.url,
-      ...{ token: 'token', name: 'alice.unverified.ns', description: '', retryForMs },
+      token: 'token',
+      name: 'alice.unverified.ns',
+      description: '',
+      retryForMs,
       clock: { ...clock, delay },
       onStep: () => {},
     })

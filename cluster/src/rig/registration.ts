@@ -2,8 +2,10 @@
  * One registration through the validator's public HTTP interface, step by step: for `demo`, the seed names of `npm start`,
  * and the console. An ordinary client.
  */
+
 import type { Clock } from '@quorumscan/base'
 import { ask, CommandError, type HttpReply } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 
 /** A confirmation takes a few log entries. This allows for a busy laptop, or a cluster that recovers. */
 const RETRY_FOR_MS = 30_000
@@ -51,7 +53,7 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
   await post('Become a user of the validator', '/v0/register', {})
   await post('Get coin (this network is for development)', '/v0/wallet/tap', { amount: TAP_USD })
   const created = await post('Ask for the name', '/v0/entry/create', { name, url: '', description })
-  const { subscriptionRequestCid: request } = Object(created.body)
+  const { subscriptionRequestCid: request } = membersOf(created.body)
   const accept = `/v0/wallet/subscription-requests/${request}/accept`
   await post('Pay for it: accept the subscription request', accept, {})
   const lookup = { path: lookupPath(name) }
@@ -80,7 +82,7 @@ async function sendWithRetries(
 
 /** Whether the same request may succeed later, and has had no effect. */
 function mayRepeat({ status, method, body }: Exchange): boolean {
-  const { retryable, definite } = Object(body)
+  const { retryable, definite } = membersOf(body)
   return status !== 200 && retryable === true && (method === 'GET' || definite === true)
 }
 
@@ -108,7 +110,7 @@ async function send(
 
 function expectOk(exchange: Exchange): Exchange {
   if (exchange.status === 200) return exchange
-  const { error: message = 'no reason given' } = Object(exchange.body)
+  const { error: message = 'no reason given' } = membersOf(exchange.body)
   throw new CommandError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${message}`)
 }
 

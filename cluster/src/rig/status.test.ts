@@ -19,7 +19,14 @@ function statusOf(states: readonly NodeState[]): LiveStatus {
   }
   const nodes = states.map((state, index) => ({
     ...service,
-    ...{ agreement: null, p50Ms: null, p99Ms: null, lastError: null, lag: 0, faults: [] },
+    agreement: null,
+    p50Ms: null,
+    p99Ms: null,
+    lastError: null,
+    lag: 0,
+    faults: [],
+    isHealthy: state === 'up',
+    health: null,
     isCounted: state === 'up',
     name: `sv-${index + 1}`,
     state,
@@ -155,7 +162,9 @@ describe('whether names can be looked up', () => {
   it('does not follow from the number of nodes where the reader gets an answer', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
     expect(marginsOf(status).lookups).toMatchObject({
-      ...{ works: true, tone: 'bad', verdict: 'too few nodes, answered only by proofs' },
+      works: true,
+      tone: 'bad',
+      verdict: 'too few nodes, answered only by proofs',
     })
   })
 

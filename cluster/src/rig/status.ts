@@ -1,4 +1,5 @@
 /** The status of a cluster, as the control plane reports it. */
+import { healthLabel } from '@quorumscan/errors/node-words'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import { dataOf } from '../faults/fault-spec.ts'
 import type { NodeStatistics, Prober } from '../watch/prober.ts'
@@ -37,16 +38,27 @@ export function liveStatusOf(cluster: Pick<Cluster, 'status' | 'faults'>, prober
       const own = faults.filter(({ spec }) => spec.node === node.name)
       const statistics = prober.statistics(node.name)
       const { lastError } = statistics
+      const isHealthy = node.state === 'up' && (node.health ?? 'healthy') === 'healthy'
       return {
         ...node,
+        detail: node.detail ?? judgementOf(node),
         // Measurements of a node that is no longer up are out of date.
         ...(node.state === 'up' ? statistics : { ...NO_STATISTICS, lastError }),
         /** Log entries that it lags the most advanced node. */
         lag: node.offset === null ? null : newest - node.offset,
         faults: own,
-        /** Whether lookups can count on its vote: it is up, and no fault takes its vote. */
-        isCounted: node.state === 'up' && !own.some(({ spec }) => dataOf(spec).takesVote(spec)),
+        /** It is up, and f + 1 processes judge it healthy, as far as enough of them answer (D-87). */
+        isHealthy,
+        /** Whether lookups can count on its vote: it is healthy, and no fault takes its vote. */
+        isCounted: isHealthy && !own.some(({ spec }) => dataOf(spec).takesVote(spec)),
       }
     }),
   }
+}
+
+/** Why a node that is up does not count; null: it does. */
+function judgementOf({ state, health }: ClusterStatus['nodes'][number]): string | null {
+  return state !== 'up' || health === null || health === 'healthy'
+    ? null
+    : `to other processes it ${healthLabel[health]}`
 }

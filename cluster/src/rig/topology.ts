@@ -5,8 +5,10 @@ import {
   LOOPBACK,
   logTokenOf,
   logTokensOf,
+  nodeTokensOf,
   plan,
   planRedis,
+  redisMemoryBudget,
 } from '@quorumscan/operator'
 import { type RedisService, redisSocketOf, type Service } from '@quorumscan/supervisor'
 import type { ControlOptions } from '../control/control-options.ts'
@@ -15,7 +17,10 @@ import { urlOf } from './ports.ts'
 import type { Prepared } from './prepare.ts'
 
 export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
-  Pick<ControlOptions, 'rateLimit' | 'diskFreeMibMin' | 'logKeepSeconds' | 'isLossAccepted'> & {
+  Pick<
+    ControlOptions,
+    'rateLimit' | 'diskFreeMibMin' | 'logKeepSeconds' | 'isLossAccepted' | 'redisMemoryMib'
+  > & {
     readonly prepared: Prepared
     /** The user of the log's Redis and its rules, from `packages/log`. */
     readonly logUser: Omit<RedisUser, 'password'>
@@ -26,7 +31,16 @@ export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
 /** A Redis with the user of the log's Redis, under another name and in its own directory. */
 export function planLogRedis(input: TopologyInput, name: string): RedisService {
   const user = { ...input.logUser, password: input.prepared.secrets.logWriter }
-  return planRedis(machineOf(input), { name, fsync: 'always', user })
+  const memoryBytes = memoryBytesOf(input)
+  return planRedis(machineOf(input), { name, fsync: 'always', user, memoryBytes })
+}
+
+/** Of each Redis: they share the budget of the machine. */
+function memoryBytesOf({ redisMemoryMib, prepared }: TopologyInput): number {
+  const budget = redisMemoryBudget(redisMemoryMib === null ? undefined : String(redisMemoryMib))
+  // The nodes, the validator, and the log of one synchronizer.
+  const ownLog = prepared.genesis.ordering.driver === 'redis' ? 1 : 0
+  return Math.floor(budget / (prepared.nodes.length + 1 + ownLog))
 }
 
 function machineOf(input: TopologyInput): Machine {
@@ -39,6 +53,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const { prepared } = input
   const { directory, ports, nodeNames, genesis } = prepared
   const machine = machineOf(input)
+  const memoryBytes = memoryBytesOf(input)
   const members = genesis.ordering.driver === 'cometbft' ? genesis.ordering.validators : null
 
   const shared = (service: string, port: number) => ({
@@ -90,7 +105,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const nodes = prepared.nodes.flatMap(({ name, url }, index) => {
     const port = ports.nodes[index] ?? 0
     const synchronizerPort = ports.members[index]?.synchronizer ?? 0
-    const redis = planRedis(machine, { name, fsync: 'everysec', user: null })
+    const redis = planRedis(machine, { name, fsync: 'everysec', user: null, memoryBytes })
     const variables = ofFollower(name, port)
     const synchronizer = synchronizerOf(name, `${name}.synchronizer`, name, synchronizerPort)
     return plan(machine, { runs: 'sv', name, port, url, redis, variables, synchronizer })
@@ -100,7 +115,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     name: VALIDATOR,
     port: ports.validator,
     url: prepared.validatorUrl,
-    redis: planRedis(machine, { name: VALIDATOR, fsync: 'always', user: null }),
+    redis: planRedis(machine, { name: VALIDATOR, fsync: 'always', user: null, memoryBytes }),
     variables: {
       ...ofFollower(VALIDATOR, ports.validator),
       ...(input.isLossAccepted && { QS_ACCEPT_LOST_USERS: '1' }),
@@ -124,6 +139,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     variables: {
       ...ofSynchronizer(SYNCHRONIZER, ports.synchronizer),
       QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(SYNCHRONIZER)),
+      QS_NODE_TOKENS_FILE: directory.secretFile(nodeTokensOf(SYNCHRONIZER)),
     },
     synchronizer: null,
   })

@@ -82,7 +82,11 @@ export async function startMembers(count: number, options: MembersOptions = {}) 
   const members = await Promise.all(
     [...keys, ...(twin === null ? [] : [twin])].map((key) =>
       createMember({
-        ...{ directory, key, keys, twin, genesis },
+        directory,
+        key,
+        keys,
+        twin,
+        genesis,
         propose: key === first ? propose : null,
       }),
     ),
@@ -164,6 +168,7 @@ async function createMember(options: {
           rateLimit: 100_000,
           entryRates: { anonymous: 10_000, peer: 10_000, superValidator: 10_000 },
           peerTokensFile: join(directory, 'peers'),
+          nodeTokensFile: null,
         },
         { logger, ...(proposer && { spawnEngine: proposer.spawnEngine }) },
       )

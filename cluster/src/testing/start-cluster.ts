@@ -30,6 +30,8 @@ export type StartClusterOptions = {
   readonly rateLimit?: number
   /** With less free disk space, in MiB, the synchronizer refuses entries. Default 256. */
   readonly diskFreeMibMin?: number
+  /** Memory of all its Redis servers together, in MiB. Default: half of the machine's. */
+  readonly redisMemoryMib?: number
   /** How long the log retains entries that precede a snapshot, in seconds. Default: a day. */
   readonly logKeepSeconds?: number
   /** Whether to measure one lookup per second, as `up` does. Default: no. */
@@ -44,7 +46,7 @@ export type FaultOptions = {
   readonly durationMs?: number
 }
 
-/** What a kind of fault has besides its node. `edge`: by default `http`, its clients. */
+/** What a kind of fault has in addition to its node. `edge`: by default `http`, its clients. */
 type OptionsOf<Kind extends FaultInput['kind']> = FaultOptions &
   Omit<Extract<FaultInput, { kind: Kind }>, 'kind' | 'node'>
 

@@ -5,7 +5,11 @@ import { type MarginInput, marginsOf } from './service-margins.ts'
 function statusOf(states: readonly string[], given: Partial<MarginInput> = {}): MarginInput {
   return {
     cluster: { n: 4, readThreshold: 2, confirmThreshold: 3, blockThreshold: 3 },
-    nodes: states.map((state) => ({ state, isCounted: state === 'up' })),
+    nodes: states.map((state) => ({
+      state,
+      isHealthy: state === 'up',
+      isCounted: state === 'up',
+    })),
     validator: { state: 'up' },
     synchronizer: { state: 'up' },
     members: [],
@@ -111,11 +115,27 @@ it.each<Row>([
 it('shows how many nodes are needed and up, without liars', () => {
   const nodes = ['up', 'up', 'up', 'down'].map((state, index) => ({
     state,
+    isHealthy: state === 'up',
     isCounted: index > 1 && state === 'up',
   }))
   expect(marginsOf(statusOf([], { nodes })).lookups).toEqual({
-    ...{ works: false, tone: 'bad', verdict: 'too few nodes' },
+    works: false,
+    tone: 'bad',
+    verdict: 'too few nodes',
     detail: '3 of 4 nodes up, 2 faulty, 2 must agree',
     meter: { have: 1, need: 2, of: 4 },
   })
+})
+
+it('counts a node that is up and not healthy for nothing', () => {
+  const nodes = ['up', 'up', 'up', 'up'].map((state, index) => ({
+    state,
+    isHealthy: index < 3,
+    isCounted: index < 3,
+  }))
+  const { lookups, registrations } = marginsOf(statusOf([], { nodes }))
+  expect([lookups, registrations].map(({ verdict, detail }) => `${verdict} (${detail})`)).toEqual([
+    'failures tolerated: 1 (4 of 4 nodes up, 1 faulty, 2 must agree)',
+    'no further failure tolerated (4 of 4 nodes up, 1 faulty, 3 must confirm)',
+  ])
 })

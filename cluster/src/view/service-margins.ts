@@ -11,8 +11,11 @@ type Service = { readonly state: string }
 /** The part of a status that counts. */
 export type MarginInput = {
   readonly cluster: Omit<ClusterStatus['cluster'], 'f' | 'genesisHash' | 'ordering'>
-  /** `isCounted`: lookups can count on its vote. */
-  readonly nodes: readonly (Service & { readonly isCounted: boolean })[]
+  /** `isHealthy`: the node counts (D-87). `isCounted`: lookups can count on its vote, too. */
+  readonly nodes: readonly (Service & {
+    readonly isHealthy: boolean
+    readonly isCounted: boolean
+  })[]
   readonly validator: Service
   /** The synchronizer that the validator follows. */
   readonly synchronizer: Service
@@ -46,12 +49,10 @@ export function marginsOf(status: MarginInput) {
 /** The outcome of a reader counts for more than the number of nodes that are up: a liar may sign true statements. */
 function lookupsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const { n, readThreshold: need } = status.cluster
-  const up = status.nodes.filter(isUp).length
   const have = status.nodes.filter(({ isCounted }) => isCounted).length
-  const faulty = have < up ? `, ${up - have} faulty` : ''
   const works = status.atNodes === null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
   const meter = { have, need, of: n }
-  const rest = { works, detail: `${up} of ${n} nodes up${faulty}, ${need} must agree`, meter }
+  const rest = { works, detail: `${countNodes(status, have)}, ${need} must agree`, meter }
   const margin = (tone: ServiceMargin['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
     return margin('bad', works ? 'too few nodes, answered only by proofs' : 'too few nodes')
@@ -65,13 +66,20 @@ function lookupsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
 
 function registrationsOf(status: MarginInput, isOrdering: boolean): ServiceMargin {
   const { n, confirmThreshold: need } = status.cluster
-  const have = status.nodes.filter(isUp).length
+  const have = status.nodes.filter(({ isHealthy }) => isHealthy).length
   const meter = { have, need, of: n }
-  const rest = { detail: `${have} of ${n} nodes up, ${need} must confirm`, meter }
+  const rest = { detail: `${countNodes(status, have)}, ${need} must confirm`, meter }
   const problem = registrationProblem(status, isOrdering)
   return have >= need && problem !== null
     ? { ...rest, works: false, tone: 'bad', verdict: `stopped: ${problem}` }
     : { ...rest, works: have >= need, ...marginOf(meter) }
+}
+
+/** How many nodes are up, and how many of them do not count. */
+function countNodes({ cluster, nodes }: MarginInput, have: number): string {
+  const up = nodes.filter(isUp).length
+  const faulty = have < up ? `, ${up - have} faulty` : ''
+  return `${up} of ${cluster.n} nodes up${faulty}`
 }
 
 function registrationProblem({ validator, synchronizer }: MarginInput, isOrdering: boolean) {

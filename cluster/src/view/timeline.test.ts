@@ -26,14 +26,17 @@ it('connects points of a curve on request, and otherwise draws dots', () => {
 
 it('the scale has few ticks at round intervals, from the begin on', () => {
   expect(roundTimes({ fromMs: 500, toMs: 60_500 })).toEqual([
-    ...[500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500],
+    500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500,
   ])
 })
 
 it('the SVG text has all values escaped', () => {
   const text = toSvg(
     chart({
-      ...{ title: '<script>"', window, height: 10, isScale: true },
+      title: '<script>"',
+      window,
+      height: 10,
+      isScale: true,
       names: [{ y: 5, text: '<b>' }],
       ticks: [{ atMs: 5000, text: '5 s' }],
       shapes: [],

@@ -1,4 +1,5 @@
 /** The log of a cluster, and the confirmations of payments in it: a node could lie about them. */
+
 import { type Clock, systemRandom } from '@quorumscan/base'
 import { decodeEntry } from '@quorumscan/ledger'
 import { createLogClient, createOrderingClient } from '@quorumscan/log'
@@ -6,6 +7,7 @@ import type { Command, Micros } from '@quorumscan/model'
 import { logTokenOf } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { readSecret } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
 import type { Prepared } from '../rig/prepare.ts'
@@ -75,9 +77,9 @@ export function watchConfirmations(prepared: Prepared, clock: Clock) {
 /** The confirmation that a command makes, or null. D-23: one confirmation names one payment. */
 export function confirmationIn(command: Command): { confirmer: string; payment: string } | null {
   if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return null
-  const { confirmer, action } = Object(command.argument)
-  const { tag, value } = Object(action)
-  const { payment } = Object(value)
+  const { confirmer, action } = membersOf(command.argument)
+  const { tag, value } = membersOf(action)
+  const { payment } = membersOf(value)
   if (tag !== 'ResolveInitialPayment') return null
   return typeof confirmer === 'string' && typeof payment === 'string'
     ? { confirmer, payment }

@@ -12,6 +12,7 @@ function statusOf(states: readonly string[], faults: readonly Broken[] = []): Li
     nodes: states.map((state, index) => ({
       name: `sv-${index + 1}`,
       state,
+      isHealthy: state === 'up',
       isCounted: state === 'up',
     })),
     validator: { state: 'up' },

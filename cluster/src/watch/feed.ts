@@ -1,4 +1,5 @@
 /** A stream of items for its current listeners, with a buffer of the latest. */
+import { held } from '@quorumscan/base'
 
 /** A listener that does not keep up misses the oldest items. */
 const BACKLOG_MAX = 256
@@ -8,7 +9,15 @@ export type Feed<T> = ReturnType<typeof createFeed<T>>
 /** @param storedMax - How many of the latest items are stored. */
 export function createFeed<T>(storedMax: number) {
   const stored: T[] = []
-  const listeners = new Set<(item: T) => void>()
+  const listeners = held(
+    {
+      owner: 'cluster',
+      name: 'subscriptions of feeds',
+      kind: 'work',
+      bound: 'the pool of subscriptions',
+    },
+    new Set<(item: T) => void>(),
+  )
   return {
     publish(item: T): void {
       stored.push(item)

@@ -1,7 +1,7 @@
 /** The status of the cluster with measurements, the events that led there, and the measured lookups. */
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { Cluster } from '../rig/cluster.ts'
 import { type LiveStatus, liveStatusOf } from '../rig/status.ts'
 import { type EventMemory, type LiveEvent, nextEvents } from './events.ts'
@@ -22,7 +22,7 @@ export function startStatusFeed(
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
   const publish = (event: Omit<LiveEvent, 'at'>) =>
-    events.publish({ at: formatTime(clock.nowMicros()), ...event })
+    events.publish({ at: formatInstant(clock.nowMicros()), ...event })
   const status = () => liveStatusOf(cluster, prober)
   let memory: EventMemory | null = null
   let text = ''

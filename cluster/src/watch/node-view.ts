@@ -4,9 +4,10 @@ import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
   createPlatformCrypto,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   hashGenesis,
+  memberOf,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
 import { lastLines } from '../rig/log-files.ts'
@@ -51,16 +52,18 @@ async function askCertificate(url: string, genesis: Genesis) {
   if (answer.status !== 200)
     return { problem: answer.reason ?? describeRefusal(answer.status ?? 0, answer.body) }
   try {
-    const certificate = parseCertificate(JSON.stringify(Object(answer.body).certificate ?? null))
+    const certificate = parseCertificate(
+      JSON.stringify(memberOf(answer.body, 'certificate') ?? null),
+    )
     const genesisHash = await hashGenesis(genesis)
     await verifySignatures(certificate, { genesis, genesisHash, crypto: createPlatformCrypto() })
     return {
       offset: certificate.offset,
-      recordTime: formatTime(certificate.recordTime),
+      recordTime: formatInstant(certificate.recordTime),
       signers: certificate.signatures.map(([signer]) => signer),
     }
   } catch (error) {
-    return { problem: String(Object(error).message ?? error) }
+    return { problem: String(memberOf(error, 'message') ?? error) }
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '@quorumscan/base'
 import { type ResolveOptions, resolve } from '@quorumscan/cli'
 import { DISAGREES, describeRefusal } from '@quorumscan/errors/node-words'
 import { ask, type HttpReply, repeat } from '@quorumscan/runtime'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import { createFeed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -82,7 +82,7 @@ export function startProber(options: {
   const probe = async (signal: AbortSignal): Promise<void> => {
     if (!options.isReady()) return
     const name = NAMES[count++ % NAMES.length] ?? NAMES[0]
-    const at = formatTime(clock.nowMicros())
+    const at = formatInstant(clock.nowMicros())
     const path = `/ans-entries/by-name/${name}`
     const atNodes = options.lookUp(NAMES[0])
     const bounds = { timeoutMs: PROXY_TIMEOUT_MS, signal, bytesMax: ANSWER_BYTES_MAX }
@@ -184,6 +184,6 @@ function outcomeOf(proxied: HttpReply): string {
 }
 
 function codeOf({ body }: HttpReply): string | null {
-  const { code } = Object(body)
+  const { code } = membersOf(body)
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
 }

@@ -1,7 +1,7 @@
 /** Registrations for the console, step by step, with the confirmations of their payments. */
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
+import { formatInstant, membersOf, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
@@ -55,7 +55,7 @@ export function createRegistrations(options: {
         clock,
         onStep: (title, exchange) => {
           registration.steps.push(stepOf(title, exchange, clock))
-          const { initial_payment_contract_id: payment } = Object(exchange.body)
+          const { initial_payment_contract_id: payment } = membersOf(exchange.body)
           if (typeof payment === 'string') registration.payment = payment
         },
       })
@@ -86,7 +86,7 @@ export function createRegistrations(options: {
         const confirmations = seen.map(({ confirmer, offset, recordTime }) => {
           // A super-validator's party begins with its name (D-30).
           const node = confirmer.split('::', 1)[0] ?? ''
-          return { node, offset, at: formatTime(recordTime) }
+          return { node, offset, at: formatInstant(recordTime) }
         })
         return { ...one, confirmations }
       }),
@@ -94,6 +94,6 @@ export function createRegistrations(options: {
 }
 
 function stepOf(title: string, { method, path, status, body }: Exchange, clock: Clock) {
-  const at = formatTime(clock.nowMicros())
+  const at = formatInstant(clock.nowMicros())
   return { at, title, request: `${method} ${path}`, status, body: JSON.stringify(body) }
 }

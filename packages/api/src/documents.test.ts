@@ -58,6 +58,23 @@ describe.each(documents)('%s', (_name, document) => {
     expect(named.filter((node) => !node['description']).map(({ name }) => name)).toEqual([])
   })
 
+  it('every pattern is one for regular expressions of other languages, too', () => {
+    const patterns = nodes(document).flatMap(({ node }) =>
+      typeof node['pattern'] === 'string' ? [node['pattern']] : [],
+    )
+    expect(patterns.length).toBeGreaterThan(0)
+    // Without look-around, back references, properties of Unicode, and letters that have a meaning after a backslash.
+    const escaped = String.raw`\\[-.\\+*?^$|(){}[\]]`
+    const common = new RegExp(
+      String.raw`^(?:[^\\([]|\((?!\?)|\(\?:|${escaped}|\[(?:[^\\[\]]|${escaped})+\])*$`,
+    )
+    const isRepeatedTooOften = (pattern: string) =>
+      [...pattern.matchAll(/[{,]([0-9]+)/g)].some(([, count]) => Number(count) > 1000)
+    expect(
+      patterns.filter((pattern) => !common.test(pattern) || isRepeatedTooOften(pattern)),
+    ).toEqual([])
+  })
+
   it('no schema has a default: generators would treat the member as always present', () => {
     expect(nodes(document).filter(({ node }) => 'default' in node)).toEqual([])
   })

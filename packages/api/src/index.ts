@@ -2,25 +2,33 @@ export { CERTIFIED_MEDIA_TYPE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
 export { accepts } from './accepts.ts'
 export { isScanAnswer } from './answer-check.ts'
 export { API_VERSION } from './asyncapi.ts'
-export { unitsOf } from './cost.ts'
+export { COST_LOOKUP, PAGE_SIZE_DEFAULT, unitsOf } from './cost.ts'
 export { exposedHeaders } from './header-groups.ts'
 export { apiDocuments } from './openapi.ts'
+export { patternSentence } from './pattern-sentences.ts'
 export * from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
-export { ledgerRoutes } from './routes/ledger.ts'
+export { ledgerRoutes, refusedLedgerOperations } from './routes/ledger.ts'
 export { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from './routes/ledger-users.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
+  type CommandCompletionsRequest,
   CompletionsRequest,
   type JsCommand,
   type JsCommands,
   type JsCompletion,
 } from './schemas/ledger/commands.ts'
 export * from './schemas/ledger/grammar.ts'
-export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
+export { PACKAGE_NAMES_MAX, VETTED_PAGE_MAX } from './schemas/ledger/packages.ts'
+export { GetActiveContractsRequest, QUERYING_PARTIES_MAX } from './schemas/ledger/state.ts'
+export {
+  TREE_PARTIES_MAX,
+  UPDATES_PAGE_DEFAULT,
+  UPDATES_PAGE_MAX,
+} from './schemas/ledger/updates.ts'
 export {
   type LedgerPartyDetails,
   type LedgerRight,

@@ -1,5 +1,6 @@
 /** TypeBox schemas as JSON Schema for a document; a schema with a title becomes a component. */
 import { ABOUT, NEEDED } from './schemas/members.ts'
+import { PAGE_TOKEN_PATTERN, WELL_FORMED_PATTERN } from './schemas/scalars.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
@@ -18,7 +19,9 @@ export function toSchema(schema: object, schemas: Schemas, options: Options = {}
     if (typeof value !== 'object' || value === null) return value as Json
     const { [ABOUT]: about, ...marked } = value as Record<string, unknown>
     const { [NEEDED]: _needed, default: _default, ...own } = marked
-    const lenient = 'properties' in own ? withOptionalMembers(own, options) : own
+    const portable = withPortablePattern(own)
+    const lenient: Record<string, unknown> =
+      'properties' in portable ? withOptionalMembers(portable, options) : portable
     // What is excluded is JSON Schema as it stands.
     const members = mapMembers(lenient, (member, name) =>
       name === 'not' ? (member as Json) : plain(member),
@@ -31,6 +34,20 @@ export function toSchema(schema: object, schemas: Schemas, options: Options = {}
     return { $ref: `#/components/schemas/${title}`, ...(about as JsonObject) }
   }
   return plain(schema)
+}
+
+/** Patterns that regular expressions of some languages cannot have, in another form. */
+const PORTABLE_FORMS: Readonly<Record<string, object>> = {
+  // Their texts have no lone surrogates.
+  [WELL_FORMED_PATTERN]: {},
+  // Go repeats at most 1000 times.
+  [PAGE_TOKEN_PATTERN]: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 1024 },
+}
+
+function withPortablePattern(schema: Record<string, unknown>): Record<string, unknown> {
+  const { pattern, ...rest } = schema
+  const form = typeof pattern === 'string' ? PORTABLE_FORMS[pattern] : undefined
+  return form === undefined ? schema : { ...rest, ...form }
 }
 
 /** The object with another value for each member. */

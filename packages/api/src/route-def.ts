@@ -50,6 +50,8 @@ type AnyRoute = {
   readonly query?: TObject
   /** A peer sends its token in `x-peer-token`, a user a JWT. `admin`: a user with ParticipantAdmin. */
   readonly auth: 'none' | 'peer' | 'user' | 'admin'
+  /** It waits for the ledger: meanwhile it is no work in progress for the load shedder. */
+  readonly waits?: true
 }
 
 /** A route under `/v0`, or of health. */
@@ -85,10 +87,14 @@ export type LedgerRouteDef = AnyRoute & {
   readonly path: `/v2/${string}`
   readonly auth: 'none' | 'user' | 'admin'
   readonly body?: TSchema
-  /** The body of a 200. */
-  readonly response: TSchema
+  /** The body of a 200. `bytes`: `application/octet-stream`. */
+  readonly response: TSchema | 'bytes'
   /** Statuses of errors beyond 400, 401, 403, 413, 429, 500 and 503, for the document. */
   readonly errorStatuses?: readonly (404 | 409 | 504)[]
+  /** Units of D-33, in addition to those that follow from its work. Default: those of a lookup. */
+  readonly cost?: number
+  /** What it reads is known only when it was done. */
+  readonly isList?: boolean
   /** How long the operation may take, ms; without it `LEDGER_REQUEST_MS_MAX` of `packages/ledger-api`. */
   readonly handlerMsMax?: number
 }

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accepts } from './accepts.ts'
 import { unitsOf } from './cost.ts'
-import { errorCodesOf, type RouteDef } from './route-def.ts'
+import { errorCodesOf, type LedgerRouteDef, type RouteDef } from './route-def.ts'
+import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
@@ -107,6 +108,50 @@ describe('prices (D-33)', () => {
   ])('%d lookups cost %d', (count, units) => {
     const lookups = Array.from({ length: count }, () => ({ name: 'a' }))
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
+    expect(cost(validatorRoutes.proxyLookupEntries, {}, { lookups })).toBe(units)
+  })
+
+  it('a lookup through the proxy costs 3, a document of the network 8', () => {
+    const { proxyGetEntryByName, proxyResolve, proxyGetDso, proxyGetAmuletRules } = validatorRoutes
+    for (const route of [proxyGetEntryByName, proxyResolve])
+      expect(cost(route, {}, undefined)).toBe(3)
+    for (const route of [proxyGetDso, proxyGetAmuletRules])
+      expect(cost(route, {}, undefined)).toBe(8)
+  })
+
+  it('each submission of a user costs 30, one that pays 60, and each other operation less', () => {
+    const PAYMENTS = ['acceptSubscriptionRequest', 'paySubscription', 'createTransfer']
+    const isSubmission = (id: string) =>
+      /^(?:submit|create|accept|reject|withdraw|tap|pay|cancel|register|allocate)/.test(id)
+    const of = (
+      routes: Readonly<Record<string, { readonly cost?: unknown; readonly auth: string }>>,
+    ) => Object.entries(routes).filter(([, { auth }]) => auth !== 'none')
+    for (const [id, { cost: units = 1 }] of [...of(validatorRoutes), ...of(ledgerRoutes)])
+      if (typeof units === 'number' && id !== 'createLedgerUser')
+        expect([id, units]).toEqual([
+          id,
+          PAYMENTS.includes(id) ? 60 : isSubmission(id) ? 30 : Math.min(units, 29),
+        ])
+    const entry = new Uint8Array(10_240)
+    expect(cost(synchronizerRoutes.submitEntry, {}, entry)).toBe(40)
+  })
+
+  it('pages and lists of the ledger are work of unknown size, which one client has once', () => {
+    const hasSize = (schema: unknown) => {
+      const { properties = {} } = schema as { properties?: object }
+      return 'maxPageSize' in properties || 'limit' in properties
+    }
+    const pages = Object.entries<LedgerRouteDef>(ledgerRoutes).filter(
+      ([, { body = {}, query = {} }]) => hasSize(body) || hasSize(query),
+    )
+    const ids = pages.map(([id]) => id)
+    expect(ids).toEqual(expect.arrayContaining(['getUpdates', 'getUpdatesPage']))
+    expect(pages.flatMap(([id, { isList }]) => (isList === true ? id : []))).toEqual(ids)
+  })
+
+  it('a read of a contract of the ledger costs 3, before the rows of the update that archived it', () => {
+    const { getContractById, getEventsByContractId } = ledgerRoutes
+    expect([getContractById.cost, getEventsByContractId.cost]).toEqual([3, 3])
   })
 
   it('probes are free', () => {

@@ -2,9 +2,18 @@
 import type { TSchema } from 'typebox'
 import { ActivitiesNews, ActivitiesStreamRequest } from './schemas/activities.ts'
 import { ErrorAnswer, LedgerErrorAnswer } from './schemas/errors.ts'
-import { CompletionsElement, CompletionsRequest } from './schemas/ledger/commands.ts'
+import {
+  CommandCompletionsRequest,
+  CompletionsElement,
+  CompletionsRequest,
+} from './schemas/ledger/commands.ts'
 import { ActiveContractsElement, GetActiveContractsRequest } from './schemas/ledger/state.ts'
-import { GetUpdatesElement, GetUpdatesRequest } from './schemas/ledger/updates.ts'
+import {
+  GetUpdatesElement,
+  GetUpdatesRequest,
+  GetUpdateTreesElement,
+  GetUpdateTreesRequest,
+} from './schemas/ledger/updates.ts'
 
 export type SocketDef = {
   readonly path: `/v${0 | 2}/${string}`
@@ -32,6 +41,30 @@ export const socketRoutes = {
     description: `Without \`endInclusive\` the stream does not end. ${TOKEN}`,
     request: GetUpdatesRequest,
     element: GetUpdatesElement,
+  },
+  streamFlats: {
+    ...ledger,
+    path: '/v2/updates/flats',
+    summary: 'As `/v2/updates`, under its former name.',
+    description: `Without \`endInclusive\` the stream does not end. ${TOKEN}`,
+    request: GetUpdatesRequest,
+    element: GetUpdatesElement,
+  },
+  streamTrees: {
+    ...ledger,
+    path: '/v2/updates/trees',
+    summary: 'Transactions as trees, as they happen, for older clients.',
+    description: `Without \`endInclusive\` the stream does not end. ${TOKEN}`,
+    request: GetUpdateTreesRequest,
+    element: GetUpdateTreesElement,
+  },
+  streamCommandCompletions: {
+    ...ledger,
+    path: '/v2/commands/command-completions',
+    summary: 'The outcomes of the submissions of parties, of any user.',
+    description: `The stream does not end. ${TOKEN}`,
+    request: CommandCompletionsRequest,
+    element: CompletionsElement,
   },
   streamCompletions: {
     ...ledger,

@@ -1,6 +1,6 @@
 /** What a user's rights allow. Pure; the rights themselves live in `packages/users`. */
 import { ScanError } from '@quorumscan/errors'
-import type { PartyId, Right } from '@quorumscan/model'
+import type { PartyId, Right, User } from '@quorumscan/model'
 
 export function isAdmin(rights: readonly Right[]): boolean {
   return rights.some((right) => right.kind === 'ParticipantAdmin')
@@ -8,6 +8,26 @@ export function isAdmin(rights: readonly Right[]): boolean {
 
 export function canActAs(rights: readonly Right[], party: PartyId): boolean {
   return rights.some((right) => right.kind === 'CanActAs' && right.party === party)
+}
+
+/** What of a user's record decides whether it may act; null: no such user. */
+type ActingRecord = {
+  readonly user: Pick<User, 'isDeactivated'>
+  readonly rights: readonly Right[]
+} | null
+
+/** Why a user may not act as these parties. */
+export type ActingRefusal = 'deleted' | 'deactivated' | 'without the right to act'
+
+/** Judges work when it begins, which may be long after its request was accepted; null: the user may act. */
+export function refusalToAct(
+  record: ActingRecord,
+  parties: readonly PartyId[],
+): ActingRefusal | null {
+  if (record === null) return 'deleted'
+  if (record.user.isDeactivated) return 'deactivated'
+  const mayAct = parties.every((party) => canActAs(record.rights, party))
+  return mayAct ? null : 'without the right to act'
 }
 
 /** Acting as a party includes reading as it. Administrators read nothing by that right alone. */

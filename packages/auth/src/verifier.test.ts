@@ -1,4 +1,10 @@
-import { createHmac } from 'node:crypto'
+import {
+  constants,
+  createHmac,
+  generateKeyPairSync,
+  publicDecrypt,
+  sign as signWith,
+} from 'node:crypto'
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
@@ -10,6 +16,15 @@ import { bearerToken, createVerifier } from './verifier.ts'
 const secret = new Uint8Array(32).fill(7)
 const NOW_SECONDS = 1_700_000_000
 const audience = DEFAULT_AUDIENCE
+/** An issuer whose keys are at an address. */
+const jwksIssuer = (algorithm: 'RS256' | 'ES256' | 'EdDSA') =>
+  ({
+    kind: 'jwks',
+    url: 'https://issuer.example/jwks',
+    algorithm,
+    audience,
+    lifetimeSecondsMax: null,
+  }) as const
 
 function clockAt(seconds: number): Clock {
   return {
@@ -35,6 +50,16 @@ function hs256(
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
 }
+
+/** The same bytes in base64url, by another last character, whose last bits are no part of a byte. */
+function otherBits(text: string): string {
+  const other = [...'BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+    .map((last) => text.slice(0, -1) + last)
+    .find((one) => one !== text && decode(one).equals(decode(text)))
+  if (other === undefined) throw new RangeError('all bits are used')
+  return other
+}
+const decode = (text: string) => Buffer.from(text.split('.').at(-1) ?? '', 'base64url')
 
 const good = { sub: 'alice', aud: audience, exp: NOW_SECONDS + 60 }
 
@@ -95,8 +120,10 @@ describe('a shared-secret verifier', () => {
     ['no token', ''],
   ]
   const reasons: Readonly<Record<string, string>> = {
+    'claims that are no JSON': 'malformed',
     'an expired token': 'expired',
     'no alg': 'malformed',
+    'claims that are a list': 'malformed',
     'two parts': 'malformed',
     'no token': 'malformed',
   }
@@ -115,6 +142,53 @@ describe('a shared-secret verifier', () => {
     const header = encode({ alg: 'HS256', b64: false, crit: ['b64'] })
     const signature = createHmac('sha256', secret).update(`${header}.${raw}`).digest('base64url')
     expect(await codeOf(verifier.verify(`${header}.${raw}.${signature}`))).toBe('UNAUTHENTICATED')
+  })
+
+  it('refuses an exp that JSON writes as an unlimited number', async () => {
+    const claims = JSON.stringify(good).replace(String(good.exp), '1e400')
+    const input = `${encode({ alg: 'HS256' })}.${Buffer.from(claims).toString('base64url')}`
+    const signature = createHmac('sha256', secret).update(input).digest('base64url')
+    expect(await codeOf(development.verify(`${input}.${signature}`))).toBe('UNAUTHENTICATED')
+  })
+
+  it.each([
+    ['a header with unused bits', (header: string, claims: string) => [otherBits(header), claims]],
+    ['claims with unused bits', (header: string, claims: string) => [header, otherBits(claims)]],
+    [
+      'a header with a byte order mark',
+      (header: string, claims: string) => [
+        Buffer.from(`\ufeff${Buffer.from(header, 'base64url')}`).toString('base64url'),
+        claims,
+      ],
+    ],
+    [
+      'an algorithm twice',
+      (_: string, claims: string) => [
+        Buffer.from('{"alg":"none","alg":"HS256"}').toString('base64url'),
+        claims,
+      ],
+    ],
+    [
+      'a user twice',
+      (header: string) => [
+        header,
+        Buffer.from(`{"sub":"admin",${JSON.stringify(good).slice(1)}`).toString('base64url'),
+      ],
+    ],
+  ])('refuses %s, though it is signed', async (_, change) => {
+    const token = (parts: readonly string[]) => {
+      const signature = createHmac('sha256', secret).update(parts.join('.')).digest('base64url')
+      return [...parts, signature].join('.')
+    }
+    const parts = [encode({ alg: 'HS256', x: 'x' }), encode({ ...good, x: '' })] as const
+    expect(await development.verify(token(parts))).toBe('alice')
+    expect(await codeOf(development.verify(token(change(...parts))))).toBe('UNAUTHENTICATED')
+  })
+
+  it('refuses a signature with unused bits', async () => {
+    const token = hs256(good)
+    expect(await development.verify(token)).toBe('alice')
+    expect(await codeOf(development.verify(otherBits(token)))).toBe('UNAUTHENTICATED')
   })
 
   it('cannot be created with a short secret', () => {
@@ -154,16 +228,10 @@ describe('a JWKS verifier', () => {
   async function fixture(algorithm: 'RS256' | 'ES256' | 'EdDSA') {
     const keys = await generateKeyPair(algorithm, { extractable: true })
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm,
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      { clock, fetch: respond({ keys: [jwk] }) },
-    )
+    const verifier = createVerifier(jwksIssuer(algorithm), {
+      clock,
+      fetch: respond({ keys: [jwk] }),
+    })
     const sign = (claims: JWTPayload, alg: string = algorithm) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid: 'k1' }).sign(keys.privateKey)
     return { verifier, sign, publicKey: keys.publicKey }
@@ -183,19 +251,30 @@ describe('a JWKS verifier', () => {
       )
   })
 
+  it.each([
+    ['1', 'AQ'],
+    ['4', 'BA'],
+  ])('refuses an RSA key with the exponent %s', async (_, e) => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const input = `${encode({ alg: 'RS256', kid: 'k1' })}.${encode(good)}`
+    const right = signWith('sha256', Buffer.from(input), privateKey)
+    // What the signature is to the power of 1: the padded hash.
+    const padded = publicDecrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, right)
+    const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', e }
+    const verifier = createVerifier(jwksIssuer('RS256'), { clock, fetch: respond({ keys: [jwk] }) })
+    const error = await verifier
+      .verify(`${input}.${padded.toString('base64url')}`)
+      .catch((reason: unknown) => reason)
+    expect(error).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      cause: { message: expect.stringContaining('exponent') },
+    })
+  })
+
   it('refuses another algorithm of the same key type', async () => {
     const keys = await generateKeyPair('PS256', { extractable: true })
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm: 'RS256',
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      { clock, fetch: respond({ keys: [jwk] }) },
-    )
+    const verifier = createVerifier(jwksIssuer('RS256'), { clock, fetch: respond({ keys: [jwk] }) })
     const token = await new SignJWT(good)
       .setProtectedHeader({ alg: 'PS256', kid: 'k1' })
       .sign(keys.privateKey)
@@ -216,16 +295,7 @@ describe('a JWKS verifier', () => {
       respond({ keys: 'none' }),
       () => Promise.reject(new TypeError('connection refused')),
     ]) {
-      const verifier = createVerifier(
-        {
-          kind: 'jwks',
-          url: 'https://issuer.example/jwks',
-          algorithm: 'ES256',
-          audience,
-          lifetimeSecondsMax: null,
-        },
-        { clock, fetch },
-      )
+      const verifier = createVerifier(jwksIssuer('ES256'), { clock, fetch })
       expect(await codeOf(verifier.verify(await sign(good)))).toBe('DEPENDENCY_UNAVAILABLE')
     }
   })
@@ -242,20 +312,11 @@ describe('keys of an issuer', () => {
     let elapsedMs = 0
     let answer = (): Response => Response.json(published)
     const failures: unknown[] = []
-    const verifier = createVerifier(
-      {
-        kind: 'jwks',
-        url: 'https://issuer.example/jwks',
-        algorithm: 'ES256',
-        audience,
-        lifetimeSecondsMax: null,
-      },
-      {
-        clock: { ...clock, monotonicMs: () => elapsedMs },
-        fetch: async () => answer(),
-        onKeysUnavailable: (reason) => failures.push(reason),
-      },
-    )
+    const verifier = createVerifier(jwksIssuer('ES256'), {
+      clock: { ...clock, monotonicMs: () => elapsedMs },
+      fetch: async () => answer(),
+      onKeysUnavailable: (reason) => failures.push(reason),
+    })
     const token = await new SignJWT(good)
       .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
       .sign(keys.privateKey)
@@ -304,16 +365,11 @@ describe('keys of an issuer', () => {
   it('are fetched at the start, and a failure is reported before any token arrives', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
     const failure = await new Promise((resolve) => {
-      createVerifier(
-        {
-          kind: 'jwks',
-          url: 'https://issuer.example/jwks',
-          algorithm: 'ES256',
-          audience,
-          lifetimeSecondsMax: null,
-        },
-        { clock, fetch: async () => gone(), onKeysUnavailable: resolve },
-      )
+      createVerifier(jwksIssuer('ES256'), {
+        clock,
+        fetch: async () => gone(),
+        onKeysUnavailable: resolve,
+      })
     })
     expect(String(failure)).toContain('200 OK')
   })

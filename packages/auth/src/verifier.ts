@@ -2,20 +2,22 @@
  * From a bearer token to a user id (D-32).
  *
  * The algorithm comes from the configuration alone, never from the token's header, so that no public
- * key is ever taken for a shared secret. Claims are checked here against the injected clock, not in
- * jose, which reads the wall clock.
+ * key is ever taken for a shared secret. `jose` checks the signature, `aud`, `exp` and `nbf`; the
+ * rules of this file are those on the user id and on the lifetime.
  */
-import { type Clock, fromUtf8 } from '@quorumscan/base'
+import { type Clock, fromUtf8, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { isUserId, type UserId } from '@quorumscan/model'
 import { createFetchTransport } from '@quorumscan/reader'
+import { parseStrictJson } from '@quorumscan/verifier'
 import {
-  type CompactVerifyGetKey,
-  compactVerify,
   createRemoteJWKSet,
   customFetch,
   errors,
   type FetchImplementation,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
 } from 'jose'
 
 /** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
@@ -70,14 +72,24 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
   const verifyToken = async (token: string) => {
     try {
       if (token.length > TOKEN_CHARACTERS_MAX) throw new errors.JWSInvalid('the token is too long')
-      const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
-      // RFC 7797 §7: a token with an unencoded payload is not a JWT.
-      if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
-      const claims: unknown = JSON.parse(fromUtf8(verified.payload))
-      return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
+      // Parsers that read a token differently would take it for two.
+      const [header, claims] = token.split('.').map(bytesOfPart)
+      for (const part of [header, claims]) parseStrictJson(fromUtf8(part ?? new Uint8Array()))
+      const nowMs = deps.clock.nowMicros() / 1000
+      const { payload } = await jwtVerify(token, getKey, {
+        algorithms: [algorithm],
+        audience: config.audience,
+        requiredClaims: requiredClaims(config),
+        // biome-ignore lint/style/noRestrictedGlobals: it is the time of the injected clock.
+        currentDate: new Date(nowMs),
+      })
+      return checkClaims(payload, config, nowMs / 1000)
     } catch (error) {
       if (error instanceof ScanError) throw error
-      const isMalformed = error instanceof errors.JWSInvalid || error instanceof SyntaxError
+      if (error instanceof errors.JWTExpired) throw unauthenticated('expired', error)
+      const isMalformed = [errors.JWSInvalid, errors.JWTInvalid, SyntaxError].some(
+        (kind) => error instanceof kind,
+      )
       throw unauthenticated(isMalformed ? 'malformed' : 'invalid', error)
     }
   }
@@ -119,7 +131,14 @@ function unauthenticated(reason: keyof typeof FAULTS, cause?: unknown): ScanErro
   return new ScanError('UNAUTHENTICATED', message, { cause, details: { reason } })
 }
 
-function secretKey(config: { readonly secret: Uint8Array }): CompactVerifyGetKey {
+/** A part of a token has one spelling (RFC 4648 §3.5). @throws {JWSInvalid} If it has another, or is not base64url. */
+function bytesOfPart(part: string): Uint8Array {
+  const bytes = Buffer.from(part, 'base64url')
+  if (bytes.toString('base64url') === part) return bytes
+  throw new errors.JWSInvalid('a part of the token is not base64url in its one spelling')
+}
+
+function secretKey(config: { readonly secret: Uint8Array }): JWTVerifyGetKey {
   if (config.secret.byteLength < SECRET_BYTES_MIN)
     throw new RangeError(`a shared secret has at least ${SECRET_BYTES_MIN} bytes`)
   return () => config.secret
@@ -133,7 +152,7 @@ const TOKEN_FAULTS: ReadonlySet<unknown> = new Set([
 ])
 
 /** Keys of an issuer: fetched at once, and again periodically, while the old ones stay in use. */
-function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
+function remoteKeys(url: string, deps: VerifierDeps): JWTVerifyGetKey {
   const { clock } = deps
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: STALE_KEYS_MS_MAX,
@@ -152,15 +171,24 @@ function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
   refresh()
   return async (header, token) => {
     if (clock.monotonicMs() >= refreshAtMs) refresh()
-    try {
-      return await keys(header, token)
-    } catch (error) {
+    const key = await keys(header, token).catch((error: unknown) => {
       if (error instanceof Error && 'code' in error && TOKEN_FAULTS.has(error.code)) throw error
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys of the issuer cannot be fetched.', {
-        cause: error,
-      })
-    }
+      throw new ScanError(
+        'DEPENDENCY_UNAVAILABLE',
+        'The keys of the issuer cannot be fetched, or are no keys.',
+        { cause: error },
+      )
+    })
+    if (!hasSafeExponent(key)) throw new Error('the exponent of the RSA key is even or below 3')
+    return key
   }
+}
+
+/** With the exponent 1 a signature is the padded hash itself: anyone can make it (RFC 8017 §3.1). jose checks only the size of a key. */
+function hasSafeExponent({ algorithm }: CryptoKey): boolean {
+  if (!('publicExponent' in algorithm)) return true
+  const exponent = BigInt(`0x${toHex(algorithm.publicExponent as Uint8Array)}`)
+  return exponent >= 3n && exponent % 2n === 1n
 }
 
 /** For jose, which reads answers of any size. */
@@ -182,40 +210,31 @@ function boundedFetch(fetchImplementation: typeof fetch | undefined): FetchImple
   }
 }
 
-function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number) {
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
-    throw new Error('the claims are not an object')
-  const { sub, aud, exp, nbf, iat } = claims as Record<string, unknown>
-  const audiences = Array.isArray(aud) ? aud : [aud]
-  if (!audiences.includes(config.audience)) throw new Error('the token is for another audience')
+function requiredClaims({ kind, lifetimeSecondsMax }: VerifierConfig): string[] {
+  if (lifetimeSecondsMax !== null) return ['exp', 'iat']
+  return kind === 'shared-secret' ? [] : ['exp']
+}
+
+/** What a token must have beyond RFC 7519. */
+function checkClaims(
+  { sub, exp, iat }: JWTPayload,
+  { lifetimeSecondsMax }: VerifierConfig,
+  nowSeconds: number,
+) {
   if (!isUserId(sub)) throw new Error('sub is not a user id')
-  if (exp === undefined && config.kind !== 'shared-secret') throw new Error('exp is missing')
-  const expiresAt = numericDate(exp, 'exp')
-  if (expiresAt !== null && expiresAt <= nowSeconds) throw unauthenticated('expired')
-  const startsAt = numericDate(nbf, 'nbf')
-  if (startsAt !== null && startsAt > nowSeconds) throw new Error('the token is not valid yet')
-  const issuedAt = numericDate(iat, 'iat')
-  if (config.lifetimeSecondsMax !== null) {
-    if (expiresAt === null || issuedAt === null) throw new Error('exp or iat is missing')
-    if (expiresAt - issuedAt > config.lifetimeSecondsMax)
-      throw new Error('the lifetime is too long')
+  if (exp === Number.POSITIVE_INFINITY) throw new Error('exp is not a number') // JSON's 1e400.
+  if (lifetimeSecondsMax !== null) {
+    const [expiresAt, issuedAt] = [exp as number, iat as number]
+    if (expiresAt - issuedAt > lifetimeSecondsMax) throw new Error('the lifetime is too long')
     // An `iat` in the future would extend the accepted lifetime.
     if (issuedAt > nowSeconds + CLOCK_SKEW_SECONDS_MAX) throw new Error('iat is in the future')
   }
   return {
     userId: sub,
     /** µs since the epoch; null if the token does not expire. Beyond 2^53 (year 2255) it counts as unlimited. */
-    expiresAt: expiresAt === null ? null : Math.min(expiresAt * 1_000_000, Number.MAX_SAFE_INTEGER),
+    expiresAt: exp === undefined ? null : Math.min(exp * 1_000_000, Number.MAX_SAFE_INTEGER),
   }
 }
 
 /** Clocks of issuers may be this far ahead of ours. */
 const CLOCK_SKEW_SECONDS_MAX = 60
-
-/** A NumericDate (RFC 7519 §2) in seconds, or null if the claim is missing. */
-function numericDate(value: unknown, claim: string): number | null {
-  if (value === undefined) return null
-  if (typeof value !== 'number' || !Number.isFinite(value))
-    throw new Error(`${claim} is not a number`)
-  return value
-}

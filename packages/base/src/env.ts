@@ -1,5 +1,7 @@
 /** Reads a configuration from environment variables. Reports all missing and invalid variables at once. */
 
+import { describeFileError } from './file-errors.ts'
+
 export type Env = Readonly<Record<string, string | undefined>>
 
 /**
@@ -64,7 +66,8 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
     try {
       return read()
     } catch (error) {
-      problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      const message = error instanceof Error ? error.message : String(error)
+      problems.push(`${name}: ${describeFileError(error) ?? message}`)
       return otherwise
     }
   }

@@ -2,14 +2,19 @@
 
 const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
   EEXIST: (path) => `${path} exists already`,
-  EACCES: (path) => `${path}: permission denied`,
-  EPERM: (path) => `${path}: permission denied`,
+  EACCES: denied,
+  EPERM: denied,
   EROFS: (path) => `${path}: the file system is read-only`,
   ENOSPC: (path) => `${path}: the disk is full`,
   EDQUOT: (path) => `${path}: the disk is full`,
   ENOENT: (path) => `${path} does not exist`,
   ENOTDIR: (path) => `${path} does not exist: a part of the path is not a directory`,
   EISDIR: (path) => `${path} is a directory, and not a file`,
+}
+
+function denied(path: string): string {
+  const user = process.getuid === undefined ? '' : ` to the user with the id ${process.getuid()}`
+  return `${path}: permission denied${user}. Run the command as the owner of the file, or give this user the right`
 }
 
 /**

@@ -12,7 +12,7 @@ import { delimiter, join } from 'node:path'
 export const REDIS_VERSION_MIN = '7.0'
 /** Names of the program, in the order in which they are looked for. */
 export const REDIS_SERVERS = ['redis-server', 'valkey-server']
-const TIMEOUT_MS = 10_000
+const VERSION_MS_MAX = 10_000
 
 /**
  * The server to start: `$REDIS_SERVER`, which is not checked; or the first of these that runs and is new enough: one on the
@@ -45,7 +45,7 @@ export function redisCache(env) {
  * @param {string} file
  */
 export function redisVersionOf(file) {
-  const asked = spawnSync(file, ['--version'], { encoding: 'utf8', timeout: TIMEOUT_MS })
+  const asked = spawnSync(file, ['--version'], { encoding: 'utf8', timeout: VERSION_MS_MAX })
   return readRedisVersion(asked.stdout ?? '')
 }
 

@@ -99,6 +99,7 @@ export class ByteReader {
     return byte
   }
 
+  /** As `readVarint`, without an object for each number: replicas read several for each name. */
   unsigned(): number {
     let value = 0
     for (let factor = 1; ; factor *= 0x80) {

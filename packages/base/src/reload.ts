@@ -3,8 +3,17 @@
  * process whose terminal goes away gets the same signal, and ends.
  */
 import { closeSync, openSync } from 'node:fs'
+import { held } from './held.ts'
 
-const listeners = new Set<() => void>()
+const listeners = held(
+  {
+    owner: 'base',
+    name: 'listeners of reloads',
+    kind: 'state',
+    bound: 'one of each file that is read again',
+  },
+  new Set<() => void>(),
+)
 let count = 0
 
 /** All that is read again while the process runs is read now. */

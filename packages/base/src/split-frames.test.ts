@@ -1,6 +1,7 @@
+import { readVarint } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readVarint, splitFrames } from './split-frames.ts'
+import { splitFrames } from './split-frames.ts'
 
 const FRAME_BYTES_MAX = 40
 /** One byte that says how long the content is. */

@@ -36,19 +36,3 @@ export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number) {
     },
   }
 }
-
-/**
- * The number at the start of the bytes as a varint (LEB128), and where it ends; null while it does not end.
- *
- * @throws {RangeError} If it is longer than `bytesMax` bytes.
- */
-export function readVarint(bytes: Uint8Array, bytesMax: number) {
-  let value = 0
-  for (let index = 0, factor = 1; index < bytesMax; index++, factor *= 0x80) {
-    const byte = bytes[index]
-    if (byte === undefined) return null
-    value += (byte & 0x7f) * factor
-    if (byte < 0x80) return { value, end: index + 1 }
-  }
-  throw new RangeError('a length that does not end')
-}

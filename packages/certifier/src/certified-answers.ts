@@ -7,7 +7,13 @@ import { concatBytes, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { StateReads } from '@quorumscan/replica'
 import type { WaitingRequest } from '@quorumscan/server'
-import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
+import {
+  type Genesis,
+  maxFaulty,
+  memberSetOf,
+  parseThreshold,
+  thresholdVotes,
+} from '@quorumscan/verifier'
 import {
   type Certificate,
   encodeCertificate,
@@ -48,7 +54,7 @@ export function createCertifiedAnswers(context: {
   const { genesis, certifier, replica } = context
 
   const signerCountOf = (signers: string): number => {
-    const nodeCount = genesis.nodes.length
+    const nodeCount = memberSetOf(genesis).n
     const threshold = parseThreshold(signers, nodeCount)
     const count = threshold && thresholdVotes(threshold, nodeCount)
     if (count !== undefined) return count

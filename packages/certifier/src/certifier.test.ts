@@ -52,7 +52,12 @@ async function startMember(answers: readonly (readonly Certificate[])[]) {
 function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock()) {
   const client = createPeerClient({ clock })
   const certifier = createCertifier({
-    ...{ genesis, genesisHash, self: null, clock, peers, client },
+    genesis,
+    genesisHash,
+    self: null,
+    clock,
+    peers,
+    client,
     replica: {
       statePoints: () => [POINT],
       onStatePoint: () => ({ [Symbol.dispose]() {} }),
@@ -84,7 +89,9 @@ it.each([
     { name: 'sv-2', url: liar.url },
   ])
   const certificate = await certifier.certified({
-    ...{ signerCount: 2, minOffset: 7, waitMs: 600_000 },
+    signerCount: 2,
+    minOffset: 7,
+    waitMs: 600_000,
     request: requestOf(new AbortController().signal),
   })
   expect(certificate.signatures.map(([name]) => name)).toEqual(['sv-1', 'sv-2'])

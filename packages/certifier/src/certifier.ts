@@ -4,7 +4,7 @@
  * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type Clock, withTimeout } from '@quorumscan/base'
+import { anySignal, type Clock, held, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient, PeerEndpoint } from '@quorumscan/runtime'
@@ -15,6 +15,7 @@ import {
   encodeStateStatement,
   type Genesis,
   maxFaulty,
+  memberSetOf,
 } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -64,14 +65,31 @@ export function createCertifier(options: {
   const collection: Collection = createCollection(network, self?.name ?? null)
   /** The statements of all members, also of those that make no certificates here. */
   const statements: Collection = createCollection(network, null)
-  const names = genesis.nodes.map(({ name }) => name)
+  const names = memberSetOf(genesis).members.map(({ name }) => name)
   const needed = maxFaulty(names.length) + 1
   const progress = createMemberProgress({ names, needed, clock })
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
-  const changes = new EventEmitter().setMaxListeners(0)
+  const changes = held(
+    {
+      owner: 'certifier',
+      name: 'watches of certificates',
+      kind: 'work',
+      bound: 'the pool of long polls',
+    },
+    new EventEmitter().setMaxListeners(0),
+    countWatches,
+  )
   /** The newest certificate by the number of signers: a cache, cleared at each change. */
-  const newestBySigners = new Map<number, Certificate | null>()
+  const newestBySigners = held(
+    {
+      owner: 'certifier',
+      name: 'newest certificates',
+      kind: 'cache',
+      bound: 'one of each number of signers',
+    },
+    new Map<number, Certificate | null>(),
+  )
 
   const apply = (event: CollectionEvent): void => {
     newestBySigners.clear()
@@ -106,7 +124,7 @@ export function createCertifier(options: {
     addStatement,
   }
   const polling = options.peers
-    .filter(({ name }) => genesis.nodes.some((node) => node.name === name))
+    .filter(({ name }) => memberSetOf(genesis).members.some((node) => node.name === name))
     .map((member) => pollStatements(member, polls))
 
   const newest = (signerCount: number): Certificate | null => {
@@ -218,4 +236,9 @@ function describe({ code, own, others }: Divergence): string {
   return code === 'LOG_FORK'
     ? `at offset ${own.offset} this node applied another history than ${names} signed. It followed a different log`
     : `at offset ${own.offset} this node has another state than ${names} signed. Wipe its replica`
+}
+
+/** As `sizeOf` of `held`. */
+function countWatches(changes: EventEmitter): number {
+  return changes.listenerCount('change')
 }

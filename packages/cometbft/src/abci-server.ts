@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { held } from '@quorumscan/base'
 import { isErrno, type Logger } from '@quorumscan/runtime'
 import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
 import type { Application } from './application.ts'
@@ -22,7 +23,10 @@ export async function serveAbci(options: {
   readonly logger: Pick<Logger, 'error' | 'warn'>
 }): Promise<AsyncDisposable> {
   const { application, logger } = options
-  const sockets = new Set<Socket>()
+  const sockets = held(
+    { owner: 'cometbft', name: 'connections of the engine', kind: 'state', bound: CONNECTIONS_MAX },
+    new Set<Socket>(),
+  )
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

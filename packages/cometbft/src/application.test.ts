@@ -34,6 +34,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       bytesUnits: 1,
       contractsUnits: 0,
       contractCounts: new Map([[1, 0]]),
+      adds: true,
       oversize: null,
     }),
     isOrdered: () => false,

@@ -3,7 +3,7 @@
  * (`finalizeBlock`), then published to followers (`commit`); what `info` reports moves with the second step only.
  * If it moved with the first, an engine that exits in between would ask for an answer that was never published.
  */
-import { assert, fromHex, toHex } from '@quorumscan/base'
+import { assert, fromHex, held, toHex } from '@quorumscan/base'
 import type { CheckedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { chainIdOf } from '@quorumscan/verifier'
@@ -66,7 +66,10 @@ export function createApplication(options: ApplicationOptions) {
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
   const version = () => options.blockVersionAt(tip.recordTime)
   let lastCommit: LastCommit | null = null
-  const voteHeights = new Map<string, number>()
+  const voteHeights = held(
+    { owner: 'cometbft', name: 'heights of votes', kind: 'state', bound: 'one of each member' },
+    new Map<string, number>(),
+  )
   /** The snapshot that the application accepted. */
   let accepted: AnchorBlock | null = null
 

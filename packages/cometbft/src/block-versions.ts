@@ -2,6 +2,7 @@
  * The version of the protocol by which blocks are checked. It is read from this operator's scan node, whose replica applies the log.
  * The last answer is stored, for starts at which the node does not answer yet.
  */
+
 import { existsSync } from 'node:fs'
 import { type ClientTls, type Clock, fromUtf8, readParsed } from '@quorumscan/base'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
@@ -13,6 +14,7 @@ import {
   writeFileAtomic,
 } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 
 /** The time between polls: far less than the delay after which a version holds for blocks. */
 const POLL_MS = 5_000
@@ -84,7 +86,7 @@ export async function followBlockVersions(options: {
 function versionsOf(body: Uint8Array, offsetHeader: string | null): Versions {
   const offset = Number(offsetHeader ?? 'none')
   if (!isOffset(offset)) throw new Error('the answer names no offset')
-  const { contract } = Object(Object(JSON.parse(fromUtf8(body))).dso_rules)
-  const { protocolVersion, nextVersion } = dsoRules.type.decode(Object(contract).payload, [])
+  const { contract } = membersOf(memberOf(JSON.parse(fromUtf8(body)), 'dso_rules'))
+  const { protocolVersion, nextVersion } = dsoRules.type.decode(memberOf(contract, 'payload'), [])
   return { offset, rules: { protocolVersion, nextVersion } }
 }

@@ -5,7 +5,12 @@ import { EnvError, openAll, type Resources, readKeyPair } from '@quorumscan/base
 import type { EngineConfig, EnginePeers } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
-import { createRateLimitedLog, type Peer, writeFileAtomic } from '@quorumscan/runtime'
+import {
+  createRateLimitedLog,
+  type Peer,
+  SILENT_MS_MAX,
+  writeFileAtomic,
+} from '@quorumscan/runtime'
 import type { createAppBase } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
@@ -40,6 +45,8 @@ type CometbftLogOptions = Pick<
   /** The super-validators that the operator names, including this one. They pass requests on to other engines. */
   readonly nodes: readonly Peer[]
   readonly spawnEngine: SpawnEngine | undefined
+  /** Whether an engine that hangs is ended, and started again. */
+  readonly endsHungEngine: boolean
   /** How a connection of another engine reaches this member's engine; the default passes all bytes on. */
   readonly joinEngine: JoinSockets | undefined
 }
@@ -194,6 +201,14 @@ async function runEngine(context: Context, parts: MemberParts) {
       disconnect: acceptor.disconnect,
       onProblem,
       height: () => member.head().height,
+      pid: engine.pid,
+      onHang: context.endsHungEngine
+        ? () => {
+            const seconds = SILENT_MS_MAX / 1000
+            logger.error(`the engine hung: it did not answer for ${seconds} s, and is ended`)
+            engine.restart()
+          }
+        : null,
       async onReading(reading) {
         warnWithoutPeers(reading.kind === 'up' && hasNoPeers())
         if (reading.kind === 'up') await misbehavior.fetch().catch(onProblem)

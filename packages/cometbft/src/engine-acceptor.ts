@@ -6,14 +6,19 @@
  */
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import { afterDelay, type Clock } from '@quorumscan/base'
+import { afterDelay, type Clock, held } from '@quorumscan/base'
 import { ConnectionLimiter } from '@quorumscan/server'
 
 /**
  * Pending connections. In all: the engine's limit less the largest network (`engine-files.ts`). Of an address: the number
  * of members on one machine, or behind one address, that dial at once.
  */
-const PENDING = { max: 256, perClientMax: 16, perNetworkMax: 64 }
+const PENDING = {
+  pool: 'handshakes with an engine',
+  max: 256,
+  perClientMax: 16,
+  perNetworkMax: 64,
+}
 /** The engine itself gives 3 s each for keys and names, and 5 s for the application to admit the peer. */
 const HANDSHAKE_MS = 12_000
 /** What the engine sends: its key, and a frame each for its signature and for its description. */
@@ -37,7 +42,15 @@ export async function acceptForEngine(options: {
   const { address, join = joinSockets, clock } = options
   const pending = new ConnectionLimiter(PENDING)
   /** The clients, each with its connection to the engine. */
-  const clients = new Map<Socket, Socket>()
+  const clients = held(
+    {
+      owner: 'cometbft',
+      name: 'connections of other engines',
+      kind: 'state',
+      bound: 'those that the engine accepts',
+    },
+    new Map<Socket, Socket>(),
+  )
   let enginePort: number | null = null
 
   const accept = (client: Socket) => {

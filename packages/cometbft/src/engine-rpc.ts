@@ -1,10 +1,12 @@
 /** Client of the engine: JSON-RPC over its unix socket. */
+
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { anySignal } from '@quorumscan/base'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 
 /** The engine answers from memory; one that needs longer hangs. */
-const TIMEOUT_MS = 5000
+export const ENGINE_MS_MAX = 5000
 
 /** The engine refuses the request. `message` is its own. */
 export class EngineRefusedError extends Error {
@@ -33,15 +35,17 @@ export function createEngineRpc(options: RpcOptions) {
      */
     async call(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      let answer: { error?: { message?: unknown; data?: unknown }; result?: unknown }
+      let answer: unknown
       try {
-        answer = Object(JSON.parse(await post(body, options)))
+        answer = JSON.parse(await post(body, options))
       } catch (cause) {
         throw new EngineUnavailableError(`the engine did not answer ${method}`, { cause })
       }
-      const { error, result } = answer
+      const { error, result } = membersOf(answer)
       if (error === undefined) return result
-      throw new EngineRefusedError(`${String(error.message)}: ${String(error.data ?? '')}`)
+      throw new EngineRefusedError(
+        `${memberOf(error, 'message')}: ${memberOf(error, 'data') ?? ''}`,
+      )
     },
   }
 }
@@ -53,7 +57,7 @@ function post(body: string, { socketPath, signal }: RpcOptions): Promise<string>
         socketPath,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: anySignal([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        signal: anySignal([signal, AbortSignal.timeout(ENGINE_MS_MAX)]),
       },
       (response) => text(response).then(resolve, reject),
     )
@@ -66,18 +70,19 @@ function post(body: string, { socketPath, signal }: RpcOptions): Promise<string>
 
 /** Which blocks an engine has, of its `status`. */
 export function readBlockRange(status: unknown) {
-  const info = Object(Object(status).sync_info)
+  const { earliest_block_height, latest_block_height, latest_block_time } = membersOf(
+    memberOf(status, 'sync_info'),
+  )
   return {
     /** 0: it has none. */
-    earliest: Number(info.earliest_block_height),
-    latest: Number(info.latest_block_height),
+    earliest: Number(earliest_block_height),
+    latest: Number(latest_block_height),
     /** RFC 3339. */
-    latestTime: String(info.latest_block_time),
+    latestTime: String(latest_block_time),
   }
 }
 
 /** Lower-case hex, of its `commit`. */
 export function blockHashOf(commit: unknown): string {
-  const { block_id } = Object(Object(Object(commit).signed_header).commit)
-  return String(Object(block_id).hash).toLowerCase()
+  return String(memberOf(commit, 'signed_header', 'commit', 'block_id', 'hash')).toLowerCase()
 }

@@ -1,10 +1,12 @@
 /**
  * Watches a running engine: reads its state, dials the members that it has lost, and disconnects engines that are no longer
- * admitted. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
+ * admitted, and reports an engine that hangs. The engine itself gives a member up after a day, and dials it less and less often after the first minutes.
  */
+
 import type { Clock } from '@quorumscan/base'
-import { repeat } from '@quorumscan/runtime'
-import { type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
+import { createSilence, repeat } from '@quorumscan/runtime'
+import { memberOf } from '@quorumscan/verifier'
+import { ENGINE_MS_MAX, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
   ENGINE_START,
   type EngineHistory,
@@ -36,6 +38,13 @@ export function watchEngine(options: {
   readonly onFailure: (error: unknown) => void
   /** The engine makes no progress, and a restart may help. */
   readonly restart: () => void
+  /** Of the engine that runs; null: none does. */
+  readonly pid: () => number | null
+  /**
+   * The engine answered, and then for a minute of this process's running time did not. One that has not answered yet may
+   * be reading its blocks again, which may take longer. Null: not reported, as in a cluster, where `pause` is a fault.
+   */
+  readonly onHang: (() => void) | null
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
@@ -43,6 +52,8 @@ export function watchEngine(options: {
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
   let restartedMs = Number.NEGATIVE_INFINITY
+  const silence = createSilence(clock, POLL_MS + ENGINE_MS_MAX)
+  let answeredPid: number | null = null
 
   const read = async (): Promise<EngineReading> => {
     try {
@@ -56,7 +67,7 @@ export function watchEngine(options: {
         if (!options.isPeer(id)) options.disconnect(port)
       return {
         kind: 'up',
-        isCatchingUp: Object(Object(status).sync_info).catching_up === true,
+        isCatchingUp: memberOf(status, 'sync_info', 'catching_up') === true,
         peerHeights: heightsOf(consensus, options.members),
       }
     } catch (error) {
@@ -68,6 +79,14 @@ export function watchEngine(options: {
   const poll = async (): Promise<void> => {
     const reading = await read()
     const nowMs = clock.monotonicMs()
+    if (reading.kind === 'up') {
+      answeredPid = options.pid()
+      silence.end()
+    }
+    if (silence.count() && answeredPid !== null && answeredPid === options.pid()) {
+      answeredPid = null
+      options.onHang?.()
+    }
     const memberCount = options.members.length
     history = stepEngine(history, { reading, height: options.height(), nowMs, memberCount })
     if (isRestartDue(history, { reading, nowMs, restartedMs, memberCount })) {
@@ -96,22 +115,22 @@ function idOf(peer: string): string {
 // The forms below are the engine's. A missing member counts as an empty list.
 
 function idsOf(net: unknown): readonly string[] {
-  return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))
+  return listOf(memberOf(net, 'peers')).map((peer) => String(memberOf(peer, 'node_info', 'id')))
 }
 
 /** The id of each connected engine, and the port from which it dialed. */
 function addressesOf(consensus: unknown) {
-  return listOf(Object(consensus).peers).map((peer) => {
-    const address = String(Object(peer).node_address)
+  return listOf(memberOf(consensus, 'peers')).map((peer) => {
+    const address = String(memberOf(peer, 'node_address'))
     return { id: idOf(address), port: Number(/\d+$/.exec(address)) }
   })
 }
 
 /** The heights that members report. Other engines may claim any height. */
 function heightsOf(consensus: unknown, members: readonly string[]): readonly number[] {
-  return listOf(Object(consensus).peers).flatMap((peer) => {
-    if (!members.includes(idOf(String(Object(peer).node_address)))) return []
-    const height = Number(Object(Object(Object(peer).peer_state).round_state).height)
+  return listOf(memberOf(consensus, 'peers')).flatMap((peer) => {
+    if (!members.includes(idOf(String(memberOf(peer, 'node_address'))))) return []
+    const height = Number(memberOf(peer, 'peer_state', 'round_state', 'height'))
     return Number.isSafeInteger(height) ? [height] : []
   })
 }

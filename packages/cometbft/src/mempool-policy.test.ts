@@ -17,14 +17,16 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   const paid: Record<string, number> = {}
   let recordTime = START
   const verified: string[] = []
+  let isFull = false
   const withoutSignature = (bytes: Uint8Array): CheckedEntry => {
     const text = fromUtf8(bytes) ?? ''
     const [participant = ''] = text.split(' ')
     const refusal = { code: 'INVALID_ARGUMENT', message: 'malformed' } as const
     if (participant === 'junk') return { kind: 'refused', refusal }
     const price = { bytesUnits: 2, contractsUnits: 1, contractCounts: new Map(), oversize: null }
+    const adds = !text.includes('archive')
     const notAfter = text.includes('expired') ? START : NOT_AFTER
-    return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, ...price }
+    return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, adds, ...price }
   }
   const checkEntry = (bytes: Uint8Array): CheckedEntry => {
     verified.push(fromUtf8(bytes))
@@ -53,7 +55,9 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
         throw new ScanError('RATE_LIMITED', 'too many')
       paid[key] = (paid[key] ?? 0) + units
     },
-    assertRoom() {},
+    assertRoom({ adds }) {
+      if (isFull && adds) throw new ScanError('LOG_FULL', 'no room')
+    },
     clock: createManualClock(START),
   })
   const bundle = (...texts: string[]) => encodeBundle(texts.map(utf8))
@@ -68,6 +72,9 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
     verified,
     senderPaid,
     proposed: (...bundles: Uint8Array[]) => policy.entriesOf(bundles).map(fromUtf8),
+    fill(full: boolean) {
+      isFull = full
+    },
     endTime() {
       recordTime = NOT_AFTER
     },
@@ -182,5 +189,21 @@ describe('a bundle that costs its receivers more than its sender', () => {
     const rateLimited = signed(NOT_AFTER, 'alice 1')
     for (let time = 0; time < 3; time++) expect(policy.check(rateLimited)).not.toBeNull()
     expect(senderPaid).toEqual([1])
+  })
+})
+
+describe('a full member', () => {
+  it('proposes entries that free space, and others again when it has room', () => {
+    const { policy, bundle, proposed, fill } = setUp()
+    fill(true)
+    const adding = bundle('alice adds')
+    const freeing = bundle('alice archives')
+    expect(policy.check(adding)).toMatchObject({ code: 'LOG_FULL' })
+    expect(policy.check(freeing)).toBeNull()
+    // Another member may have put both into the mempool.
+    expect(proposed(adding, freeing)).toEqual(['alice archives'])
+    fill(false)
+    expect(policy.check(adding)).toBeNull()
+    expect(proposed(adding, freeing)).toEqual(['alice adds', 'alice archives'])
   })
 })

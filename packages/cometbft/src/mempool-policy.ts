@@ -44,8 +44,8 @@ export type MempoolOptions = {
   /** Charges the key that signed an entry for its cost. @throws {ScanError} RATE_LIMITED. */
   readonly charge: (publicKey: string, units: number) => void
   readonly chargeSender: ChargeSender
-  /** @throws {ScanError} LOG_FULL. */
-  readonly assertRoom: () => void
+  /** @throws {ScanError} LOG_FULL, if this member has no room for an entry that adds to the state, or for any. */
+  readonly assertRoom: (entry: { readonly adds: boolean }) => void
   readonly clock: Clock
 }
 
@@ -70,7 +70,7 @@ export function createMempoolPolicy(options: MempoolOptions) {
     const { entryHash, participant, bytesUnits, contractsUnits } = checked
     if (isAdmittedByHash.get(entryHash) === true) return null
     try {
-      options.assertRoom()
+      options.assertRoom(checked)
       options.charge(participant, bytesUnits + contractsUnits)
     } catch (error) {
       if (!isScanError(error)) throw error

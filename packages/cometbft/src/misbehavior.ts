@@ -3,13 +3,14 @@
  * reports it, and are read later, as the engine cannot answer while it repeats its blocks.
  */
 import { existsSync } from 'node:fs'
-import { readParsed, toHex } from '@quorumscan/base'
+import { held, readParsed, toHex } from '@quorumscan/base'
 import { writeFileAtomic } from '@quorumscan/runtime'
 import {
   type CometbftOrdering,
   createEvidenceLog,
   type Evidence,
   type Genesis,
+  memberOf,
   verifyEvidence,
 } from '@quorumscan/verifier'
 import { nodeIdOf as addressOf } from './engine-files.ts'
@@ -35,15 +36,31 @@ export async function createMisbehavior(options: {
     ? await readParsed(file, JSON.parse)
     : { heights: [], evidence: [] }
   const log = createEvidenceLog(stored.evidence)
-  const heights = new Set(stored.heights)
+  const heights = held(
+    {
+      owner: 'cometbft',
+      name: 'blocks with evidence',
+      kind: 'state',
+      bound: 'those that the engine has',
+    },
+    new Set(stored.heights),
+  )
   /** Blocks with evidence that could not be verified. They stay noted for the software of the next start. */
-  const unverified = new Set<number>()
+  const unverified = held(
+    {
+      owner: 'cometbft',
+      name: 'blocks with unverified evidence',
+      kind: 'state',
+      bound: 'those that the engine has',
+    },
+    new Set<number>(),
+  )
   const save = () =>
     writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
   const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
-    const answer = Object(await rpc.call('block', { height: String(height) }))
-    const pieces: unknown = Object(Object(answer.block).evidence).evidence
+    const answer = await rpc.call('block', { height: String(height) })
+    const pieces = memberOf(answer, 'block', 'evidence', 'evidence')
     if (!Array.isArray(pieces)) return []
     return pieces
       .filter(({ type }) => type === DUPLICATE_VOTE)

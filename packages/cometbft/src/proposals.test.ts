@@ -40,6 +40,7 @@ function checkEntry(bytes: Uint8Array): CheckedEntry {
       [OLD, made.contracts ?? 0],
       [NEW, made.newContracts ?? made.contracts ?? 0],
     ]),
+    adds: true,
     oversize: null,
   }
 }

@@ -7,6 +7,7 @@ import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
 import type { LogPosition } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
+import { memberOf } from '@quorumscan/verifier'
 import type { AnchorBlock } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
 import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'
@@ -53,8 +54,9 @@ export function createRetention(options: {
       // A vote is evidence until it is older than both.
       to: Math.min(first.height, latest - evidenceAge.blocks),
       async isExpired(at) {
-        const { header } = Object(await rpc.call('header', { height: String(at) }))
-        return nowMicros - microsOf(timestampOf(Object(header).time)) > evidenceAge.micros
+        const answer = await rpc.call('header', { height: String(at) })
+        const time = String(memberOf(answer, 'header', 'time'))
+        return nowMicros - microsOf(timestampOf(time)) > evidenceAge.micros
       },
     })
   }

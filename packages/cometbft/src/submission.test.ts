@@ -67,7 +67,7 @@ describe('submitting an entry to the engine', () => {
     await using engine = await setUp(() => answer)
     let done = 0
     const both = [1, 2].map(async () => {
-      await engine.submission.submit(entry)
+      await engine.submission.submit(entry, 'alice')
       done++
     })
     await untilTrue('it to be offered', () => engine.asked.length > 0)
@@ -84,7 +84,7 @@ describe('submitting an entry to the engine', () => {
   it('sends nothing if the entry is in the log already', async () => {
     await using engine = await setUp(() => taken)
     engine.order(entry)
-    await engine.submission.submit(entry)
+    await engine.submission.submit(entry, 'alice')
     expect(engine.asked).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe('submitting an entry to the engine', () => {
       engine.order(entry)
       return { result: { code: 1, codespace: 'INVALID_ARGUMENT', log: 'in the log already' } }
     })
-    await engine.submission.submit(entry)
+    await engine.submission.submit(entry, 'alice')
   })
 
   it('bundles all entries that arrived during the previous request, each once', async () => {
@@ -105,7 +105,7 @@ describe('submitting an entry to the engine', () => {
     const texts = ['first', ...Array.from({ length: 70 }, (_, index) => `entry ${index}`)]
     const entries = texts.map((text) => utf8(text))
     const offered = [...entries, ...entries.slice(1)].map((bytes) =>
-      engine.submission.submit(bytes),
+      engine.submission.submit(bytes, 'alice'),
     )
     await untilTrue('the first to be handed over', () => engine.asked.length === 1)
     answerFirst()
@@ -128,7 +128,7 @@ describe('submitting an entry to the engine', () => {
       () => taken,
       () => refusal,
     )
-    await expect(engine.submission.submit(entry)).rejects.toMatchObject(refusal)
+    await expect(engine.submission.submit(entry, 'alice')).rejects.toMatchObject(refusal)
     expect(engine.asked).toEqual([])
   })
 
@@ -139,13 +139,36 @@ describe('submitting an entry to the engine', () => {
     ['no answer', 'nothing', 'DEPENDENCY_UNAVAILABLE'],
   ])('fails after %s', async (_, answer, code) => {
     await using engine = await setUp(() => answer)
-    await expect(engine.submission.submit(entry)).rejects.toMatchObject({ code })
+    await expect(engine.submission.submit(entry, 'alice')).rejects.toMatchObject({ code })
+  })
+
+  it('one sender cannot occupy what may wait for a block', async () => {
+    await using engine = await setUp(() => taken)
+    const greedy = Array.from({ length: 2001 }, (_, index) =>
+      engine.submission.submit(utf8(`entry ${index}`), 'greedy'),
+    )
+    for (const one of greedy) one.catch(() => {}) // They end with the test.
+    await expect(greedy[2000]).rejects.toMatchObject({ code: 'OVERLOADED' })
+    const modest = engine.submission.submit(entry, 'modest')
+    engine.order(entry)
+    await modest
+  })
+
+  it('one sender cannot occupy the bytes of what may wait for a block', async () => {
+    await using engine = await setUp(() => taken)
+    const large = Array.from({ length: 60 }, (_, index) => new Uint8Array(256 * 1024).fill(index))
+    const greedy = large.map((bytes) => engine.submission.submit(bytes, 'greedy'))
+    for (const one of greedy) one.catch(() => {}) // They end with the test.
+    await expect(greedy[59]).rejects.toMatchObject({ code: 'OVERLOADED' })
+    const modest = engine.submission.submit(entry, 'modest')
+    engine.order(entry)
+    await modest
   })
 
   it('fails with an unknown outcome if the entry is not ordered in time', async () => {
     await using engine = await setUp(() => taken)
     let isOver = false
-    const offered = engine.submission.submit(entry).finally(() => {
+    const offered = engine.submission.submit(entry, 'alice').finally(() => {
       isOver = true
     })
     offered.catch(() => {}) // Asserted below.

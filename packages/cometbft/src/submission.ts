@@ -2,17 +2,28 @@
  * Submits entries to the engine, and waits until they are in a block that this member has published. The engine only
  * answers whether it keeps the bytes. An entry is accepted when it is ordered.
  */
+
 import { once } from 'node:events'
-import { type Clock, sha256Hex, withResolvers } from '@quorumscan/base'
+import {
+  type Clock,
+  createShares,
+  held,
+  membersOf,
+  sha256Hex,
+  withResolvers,
+} from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
+import { memberOf } from '@quorumscan/verifier'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
 /** Two dozen blocks. If none comes, the submitter repeats the request. */
 const WAIT_MS = 10_000
-/** More than the engine keeps. */
+/** More than the engine keeps. Senders share it. */
 const WAITING_MAX = 10_000
+/** Twice what the engine keeps (`engine-files.ts`). */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024
 /** The time from one bundle to the next. A single submission does not wait, and many share a bundle. */
 const BUNDLE_INTERVAL_MS = 25
 /** Sentences of the engine's mempool. */
@@ -31,8 +42,15 @@ type SubmissionOptions = {
 
 export function createSubmission(options: SubmissionOptions) {
   const { isOrdered, clock } = options
-  const waitingByHash = new Map<string, Set<() => void>>()
-  let waitingCount = 0
+  const waitingByHash = held(
+    { owner: 'cometbft', name: 'entries that wait for a block', kind: 'work', bound: WAITING_MAX },
+    new Map<string, Set<() => void>>(),
+    membersOf,
+  )
+  const shares = createShares('entries that wait for a block', {
+    entries: WAITING_MAX,
+    bytes: WAITING_BYTES_MAX,
+  })
   const send = createBundleSender(options)
 
   const waitFor = async (entryHash: string, bytes: Uint8Array): Promise<void> => {
@@ -40,7 +58,6 @@ export function createSubmission(options: SubmissionOptions) {
     const arrive = () => arrived.abort()
     const waiting = waitingByHash.get(entryHash) ?? new Set()
     waitingByHash.set(entryHash, waiting.add(arrive))
-    waitingCount++
     try {
       // Another member may have had the entry: it may be ordered before this member has sent it.
       const failure = await Promise.race([send(entryHash, bytes), once(arrived.signal, 'abort')])
@@ -49,7 +66,6 @@ export function createSubmission(options: SubmissionOptions) {
       await clock.delay(WAIT_MS, arrived.signal).catch(() => {}) // It has arrived earlier.
       if (!arrived.signal.aborted) throw unknown('the entry was not ordered in time')
     } finally {
-      waitingCount--
       waiting.delete(arrive)
       if (waiting.size === 0) waitingByHash.delete(entryHash)
     }
@@ -61,16 +77,20 @@ export function createSubmission(options: SubmissionOptions) {
      *
      * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: submit the same bytes again).
      */
-    async submit(bytes: Uint8Array): Promise<void> {
+    async submit(bytes: Uint8Array, sender: string): Promise<void> {
       // Record time advances with the blocks of an idle network.
       if (bytes.byteLength === 0) return
       const entryHash = sha256Hex(bytes)
       if (isOrdered(entryHash)) return
-      if (waitingCount >= WAITING_MAX)
-        throw new ScanError('OVERLOADED', 'too many entries wait for the log')
-      const refusal = options.admit(bytes)
-      if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
-      await waitFor(entryHash, bytes)
+      const release = shares.take(sender, { entries: 1, bytes: bytes.byteLength })
+      if (release === null) throw new ScanError('OVERLOADED', `too many ${shares.pool}`)
+      try {
+        const refusal = options.admit(bytes)
+        if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
+        await waitFor(entryHash, bytes)
+      } finally {
+        release()
+      }
     },
     /** Resolves the submissions that wait for an entry: it is in the log. */
     ordered(entryHash: string): void {
@@ -90,7 +110,10 @@ type Queued = {
  * the engine has the entry, from this or another member, or with the reason why that is not known.
  */
 function createBundleSender({ rpc, bundle: makeBundle, clock }: SubmissionOptions) {
-  const queuedByHash = new Map<string, Queued>()
+  const queuedByHash = held(
+    { owner: 'cometbft', name: 'entries of the next bundles', kind: 'work', bound: WAITING_MAX },
+    new Map<string, Queued>(),
+  )
   let isSending = false
 
   const sendAll = async (): Promise<void> => {
@@ -128,8 +151,9 @@ function firstBundle(queuedByHash: ReadonlyMap<string, Queued>) {
 async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
   try {
     const tx = Buffer.from(bundle).toString('base64')
-    const { code, log } = Object(await rpc.call('broadcast_tx_sync', { tx }))
-    return code === 0 ? null : unknown(`the engine refuses the entry: ${String(log)}`)
+    const answer = await rpc.call('broadcast_tx_sync', { tx })
+    const log = String(memberOf(answer, 'log'))
+    return memberOf(answer, 'code') === 0 ? null : unknown(`the engine refuses the entry: ${log}`)
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)

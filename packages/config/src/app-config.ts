@@ -1,7 +1,8 @@
 /** Reads the configuration that all processes of a network share from environment variables. */
+import { isIP } from 'node:net'
 import { parseEnv } from 'node:util'
 import { type EnvReader, openClientTls, readEnv, readOwnCertificate } from '@quorumscan/base'
-import { openLiveFile, parsePeers, parseServiceUrl } from '@quorumscan/runtime'
+import { openLiveFile, parseOriginTokens, parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readEnum } from './connections-config.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
@@ -21,6 +22,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       about: 'the address it listens on',
       example: '0.0.0.0',
       fallback: '127.0.0.1',
+      read: assertHost,
     }),
     port: variables.integer('QS_PORT', {
       about: 'the port it listens on; 0 takes a free one',
@@ -36,6 +38,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
     tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
       about: 'the collector of traces (OTLP over HTTP); without it, none are sent',
       example: 'http://127.0.0.1:4318',
+      read: assertCollector,
     }),
     nodes: readNodes(variables),
     /** Null: what the variables say does not change. */
@@ -52,6 +55,21 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       fallback: rateLimit,
     }),
   }
+}
+
+/** @throws {Error} If it cannot be an address or a name of this machine. Whether it is one shows when it listens. */
+function assertHost(text: string): string {
+  const isName = /^[a-z0-9._-]+$/i.test(text) && URL.canParse(`http://${text}`)
+  if (isName || isIP(text) !== 0) return text
+  throw new Error(`${JSON.stringify(text)} is not an address of this machine, such as 0.0.0.0`)
+}
+
+/** A collector in the operator's own network may have no TLS. @throws {Error} If it is not an address. */
+function assertCollector(text: string): string {
+  if (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)) return text
+  throw new Error(
+    `${JSON.stringify(text)} is not the address of a collector, such as http://127.0.0.1:4318`,
+  )
 }
 
 function readNodes(variables: EnvReader) {
@@ -111,6 +129,16 @@ export function readFollowerConfig(variables: EnvReader) {
   }
 }
 
+/** The tokens with which it is a peer of scan nodes (D-33). */
+export function readNodeTokens(variables: EnvReader) {
+  return variables.optional('QS_NODE_TOKENS_FILE', {
+    about:
+      'a file of its tokens for scan nodes, one per line: origin and token; those of a synchronizer are the tokens with which nodes follow it',
+    example: '/etc/quorumscan/node-tokens',
+    file: parseOriginTokens,
+  })
+}
+
 function readLog(variables: EnvReader) {
   const url = variables.text('QS_LOG', {
     about: 'the synchronizer, for reading the log and submitting entries',
@@ -135,6 +163,15 @@ function parseToken(text: string): string {
   const token = text.trim()
   if (/^[!-~]+$/.test(token)) return token
   throw new Error('the file must hold a token: one line without blanks')
+}
+
+/** The tokens of the nodes that accept this process as a peer, by origin; none without a file. */
+export function openNodeTokens(file: string | null, parts: LiveFileParts) {
+  const tokens =
+    file === null
+      ? null
+      : openLiveFile({ variable: 'QS_NODE_TOKENS_FILE', file }, parseOriginTokens, parts)
+  return { get: (origin: string) => tokens?.().get(origin) }
 }
 
 type LiveFileParts = Parameters<typeof openLiveFile>[2]

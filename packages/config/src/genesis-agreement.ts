@@ -3,7 +3,7 @@
  * them before. Each throws an `EnvError` that names the variable.
  */
 import { EnvError } from '@quorumscan/base'
-import { type Genesis, maxFaulty, type TrustRule, trustRule } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, type TrustRule, trustRule } from '@quorumscan/verifier'
 import type { ScanConfig } from './scan-config.ts'
 import type { ValidatorConfig } from './validator-config.ts'
 
@@ -14,7 +14,7 @@ export function trustRuleIn(
 ): TrustRule | null {
   if (configured === null) return null
   try {
-    const names = genesis.nodes.map(({ name }) => name)
+    const names = memberSetOf(genesis).members.map(({ name }) => name)
     return trustRule(configured, names)
   } catch (error) {
     throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
@@ -31,10 +31,10 @@ export function confirmingNodesIn<Node extends { readonly name: string }>(
   nodes: readonly Node[],
   genesis: Pick<Genesis, 'nodes'>,
 ): { readonly nodes: readonly Node[]; readonly needed: number } {
-  const needed = maxFaulty(genesis.nodes.length) + 1
+  const needed = memberSetOf(genesis).f + 1
   const nodeByName = new Map(nodes.map((node) => [node.name, node]))
   for (const name of nodeByName.keys())
-    if (!genesis.nodes.some((node) => node.name === name))
+    if (!memberSetOf(genesis).members.some((node) => node.name === name))
       throw new EnvError(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
   if (nodeByName.size < needed)
     throw new EnvError(`QS_NODES must name ${needed} nodes of the genesis, which confirm the clock`)
@@ -54,8 +54,8 @@ export function nodeIn(
   { nodeName }: Pick<ScanConfig, 'nodeName'>,
   genesis: Pick<Genesis, 'nodes'>,
 ) {
-  const index = genesis.nodes.findIndex((node) => node.name === nodeName)
-  const node = genesis.nodes[index]
+  const index = memberSetOf(genesis).members.findIndex((node) => node.name === nodeName)
+  const node = memberSetOf(genesis).members[index]
   if (node === undefined)
     throw new EnvError(`QS_NODE_NAME: the genesis has no node ${JSON.stringify(nodeName)}`)
   return { node, index }

@@ -2,9 +2,11 @@ export {
   type AppConfig,
   type EnginePeers,
   GENESIS_VARIABLE,
+  openNodeTokens,
   parsePeersFile,
   readLogClientOptions,
 } from './app-config.ts'
+export { certificateFilesOf } from './certificate-files.ts'
 export {
   addTo,
   familyOf,
@@ -17,4 +19,4 @@ export {
 export * from './genesis-agreement.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'
-export { readValidatorConfig, type ValidatorConfig } from './validator-config.ts'
+export { parseSharedSecret, readValidatorConfig, type ValidatorConfig } from './validator-config.ts'

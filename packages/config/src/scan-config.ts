@@ -1,4 +1,5 @@
 /** Reads the configuration of a scan node from environment variables. `context.ts` reads the files. */
+import { statSync } from 'node:fs'
 import {
   type Env,
   type EnvReader,
@@ -47,6 +48,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
         about:
           'the directory in which it keeps snapshots of the state, for replicas that start from scratch; without it, it takes none',
         example: '/var/lib/quorumscan/snapshots/sv-1',
+        read: assertNoFile,
       }),
       rewards: readRewards(variables),
       /** D-33. */
@@ -59,6 +61,13 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
     }),
     note,
   )
+}
+
+/** The process makes the directory. @throws {Error} If a file is in its place. */
+function assertNoFile(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Error(`${path} is a file, and not a directory`)
+  return path
 }
 
 /** What the node sends of its coin (D-78); null: nothing. */

@@ -37,6 +37,7 @@ it('reads the variables that the cluster sets', () => {
     ],
     rateLimit: 2000,
     entryRates: { anonymous: 50, peer: 500, superValidator: 25 },
+    nodeTokensFile: null,
     peerTokensFile: null,
     peersFile: null,
   })

@@ -9,7 +9,7 @@ import {
 } from '@quorumscan/base'
 import { type RedisConfig, readOwnRedis, readRedis, usesSentinels } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
-import { type AppConfig, readAppConfig, readEnginePeers } from './app-config.ts'
+import { type AppConfig, readAppConfig, readEnginePeers, readNodeTokens } from './app-config.ts'
 import { assertAddress } from './connections-config.ts'
 
 export type SynchronizerConfig = ReturnType<typeof readSynchronizerConfig>
@@ -100,6 +100,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),
+        nodeTokensFile: readNodeTokens(variables),
       }
     },
     note,

@@ -37,7 +37,9 @@ describe('readValidatorConfig', () => {
   it('reads the members to trust, by default a third of them, rounded down, plus one', () => {
     const read = (members: string, threshold = '') =>
       readValidatorConfig({
-        ...{ ...minimal, QS_TRUST_MEMBERS: members, QS_TRUST_THRESHOLD: threshold },
+        ...minimal,
+        QS_TRUST_MEMBERS: members,
+        QS_TRUST_THRESHOLD: threshold,
       }).trustRule
     const members = ['sv-1', 'sv-2', 'sv-3']
     expect(read('sv-1,sv-2,sv-3')).toEqual({ members, threshold: 2 })

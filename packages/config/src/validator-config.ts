@@ -10,9 +10,9 @@ import {
 } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
-import { parseOriginTokens, parseServiceUrl } from '@quorumscan/runtime'
+import { parseServiceUrl } from '@quorumscan/runtime'
 import { NETWORK_NAMES, trustRule } from '@quorumscan/verifier'
-import { readFollowerConfig } from './app-config.ts'
+import { readFollowerConfig, readNodeTokens } from './app-config.ts'
 import { readEnum } from './connections-config.ts'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
@@ -31,7 +31,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
       const secretFile = variables.optional('QS_JWT_SECRET_FILE', {
         about: 'for development: the file of a secret that signs tokens of users; or QS_JWKS_URL',
         example: '/var/lib/quorumscan/secrets/jwt',
-        file: (text) => fromHex(text.trim()),
+        file: parseSharedSecret,
       })
       const jwksUrl = variables.optional('QS_JWKS_URL', {
         about: 'the address with the keys of the issuer of user tokens',
@@ -99,11 +99,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         /** Longest lifetime of a token in seconds; null: any (D-32). */
         tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
         /** D-33. */
-        nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE', {
-          about: 'a file of its tokens for scan nodes, one per line: origin and token',
-          example: '/etc/quorumscan/node-tokens',
-          file: parseOriginTokens,
-        }),
+        nodeTokensFile: readNodeTokens(variables),
         isLossAccepted: variables.flag('QS_ACCEPT_LOST_USERS', {
           about: '1: start without users if they are lost; they are not in the log',
           example: '1',
@@ -116,6 +112,15 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
     },
     note,
   )
+}
+
+const SECRET_BYTES_MIN = 32
+
+/** The content of the file of QS_JWT_SECRET_FILE. @throws {Error} If it is no hex, or too short. */
+export function parseSharedSecret(text: string): Uint8Array {
+  const secret = fromHex(text.trim())
+  if (secret.length >= SECRET_BYTES_MIN) return secret
+  throw new Error(`the file must hold ${SECRET_BYTES_MIN} bytes in hex or more`)
 }
 
 /** More than the members of any network. */

@@ -72,6 +72,7 @@ export const catalogue = {
   CONTRACT_NOT_FOUND: notFound(
     'No active contract has this id, or it is not visible to the caller.',
   ),
+  INSTRUMENT_NOT_FOUND: notFound('The registry of tokens has no instrument with this id.'),
   SNAPSHOT_NOT_FOUND: notFound(
     'The node has no snapshot of the state at this offset, or it has no such piece.',
   ),
@@ -123,10 +124,13 @@ export const catalogue = {
     'The process is starting, catching up or stopping; `details` has its state.',
   ),
   LOG_FULL: unavailable(
-    'The disk of the log is full: writes are refused until it has space; reads continue.',
+    'The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.',
   ),
   CLOCK_OFF: uncertain(503)(
     'The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.',
+  ),
+  CERTIFICATE_EXPIRED: final(503)(
+    'A certificate that the process uses has expired, or is not valid yet, so that some connections fail. Its operator must replace the certificate; the process needs no restart.',
   ),
   ORDERING_HALTED: final(503)(
     'The other members order the log, and this one cannot follow them; its operator must act.',

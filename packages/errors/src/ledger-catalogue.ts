@@ -65,6 +65,10 @@ export const ledgerCatalogue = {
   COMMAND_PREPROCESSING_FAILED: of(8),
   CONTRACT_NOT_FOUND: of(11),
   CONTRACT_EVENTS_NOT_FOUND: of(11),
+  CONTRACT_PAYLOAD_NOT_FOUND: of(11),
+  PACKAGE_NOT_FOUND: of(11),
+  IDP_CONFIG_NOT_FOUND: of(11),
+  NO_PREFERRED_PACKAGES_FOUND: of(9),
   CONTRACT_NOT_ACTIVE: of(11),
   DAML_AUTHORIZATION_ERROR: of(8),
   TEMPLATE_PRECONDITION_VIOLATED: of(8),
@@ -93,6 +97,7 @@ export const ledgerCatalogue = {
   UNAUTHENTICATED: of(6),
   PERMISSION_DENIED: of(7),
   LEDGER_API_INTERNAL_ERROR: of(4),
+  UNSUPPORTED_OPERATION: of(14),
   JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: { category: 2, producer: 'http', httpStatus: 413 },
   // Not in the specification: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
   RATE_LIMITED: { category: 2, producer: 'http', httpStatus: 429, grpcCode: 8 },

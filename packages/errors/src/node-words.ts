@@ -21,6 +21,24 @@ export const stateLabel: Readonly<Record<NodeState, string>> = {
   unknown: 'unknown',
 }
 
+/**
+ * The health of a super-validator, as a process judges it by what it proves (D-87):
+ * - `silent`: it does not answer.
+ * - `behind`: it says that it answers no lookups, or lacks the newest entries of the log; or it signs old states.
+ * - `unsigned`: it says that it follows the log, but did not sign what f + 1 members signed for 30 s.
+ * - `healthy`: none of these. Only such a member counts.
+ */
+export const MEMBER_HEALTHS = ['healthy', 'silent', 'behind', 'unsigned'] as const
+export type MemberHealth = (typeof MEMBER_HEALTHS)[number]
+
+/** The text for a judgement, after the name of a member. */
+export const healthLabel: Readonly<Record<MemberHealth, string>> = {
+  healthy: 'is healthy',
+  silent: 'does not answer',
+  behind: 'lacks the newest entries, or answers no lookups',
+  unsigned: 'signs none of the states that f + 1 others sign',
+}
+
 /** The node answered as requested. */
 export const ANSWERED = 'answered'
 /** The answer of the node differs from the one of enough nodes. */
@@ -32,7 +50,6 @@ export const DISSENTED = 'dissented'
 export const LAGGING = 'lagging'
 export const TIMEOUT = 'timeout'
 
-/** Node reads this variable at its start. */
 const UNTRUSTED = 'untrusted certificate (QS_PEER_CA names the authority)'
 
 const wordOfErrno: Readonly<Record<string, string>> = {
@@ -71,7 +88,7 @@ export function isAnswer(kind: string): boolean {
 
 /** Why a node did not answer, by the error of the request. */
 export function describeFailure(error: unknown): string {
-  const { name, code, message, cause } = Object(error)
+  const { name, code, message, cause } = (error ?? {}) as Readonly<Record<string, unknown>>
   if (name === 'TimeoutError') return TIMEOUT
   const word = wordOfErrno[String(code)]
   if (word !== undefined) return word
@@ -80,7 +97,7 @@ export function describeFailure(error: unknown): string {
 
 /** Why a node refused: the code, or a status. */
 export function describeRefusal(status: number, body: unknown): string {
-  const { code } = Object(body)
+  const { code } = (body ?? {}) as { readonly code?: unknown }
   if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
   return wordOfCode[code] ?? code
 }

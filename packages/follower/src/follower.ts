@@ -26,10 +26,11 @@ import {
   type PeerClient,
   type PeerClocks,
   type PeerTokens,
+  watchRedisMemory,
 } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
-import { type Evidence, maxFaulty } from '@quorumscan/verifier'
+import { type Evidence, memberSetOf } from '@quorumscan/verifier'
 import { createMemberHealth } from './member-health.ts'
 
 export type Follower = Awaited<ReturnType<typeof openFollower>>
@@ -75,12 +76,12 @@ type FollowerOptions = {
  * @throws {EnvError} If a file does not hold what it must.
  */
 export async function openFollower(app: App, options: FollowerOptions) {
-  const { clock, genesis, genesisHash, logger, trust } = app
+  const { clock, genesis, genesisHash, logger, trust, certificates } = app
   const { config, member, peerTokenByOrigin } = options
   const logOptions = readLogClientOptions(config, app)
   const redis = await readRedisAddress(config.redis)
   /** f + 1: among this number of members at least one is honest. */
-  const needed = maxFaulty(genesis.nodes.length) + 1
+  const needed = memberSetOf(genesis).f + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
     const client = resources.opened(
@@ -109,12 +110,16 @@ export async function openFollower(app: App, options: FollowerOptions) {
       const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
-    measureRedis(app.metrics, resources.opened(watchRedis(redis)))
+    const usage = resources.opened(watchRedis(redis))
+    measureRedis(app.metrics, usage)
+    const memory = resources.opened(await watchRedisMemory({ ...app, redis: usage }))
     const self = member && {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
-    const signers = new Set((options.signers ?? genesis.nodes).map(({ name }) => name))
+    const signers = new Set(
+      (options.signers ?? memberSetOf(genesis).members).map(({ name }) => name),
+    )
     const certifier = resources.opened(
       createCertifier({
         ...app,
@@ -126,15 +131,18 @@ export async function openFollower(app: App, options: FollowerOptions) {
         replica: replica.proofs,
       }),
     )
-    /** `live` if and only if `assertReady` does not throw. */
+    /** `live` if and only if `assertReady` does not throw. Automation continues with expired certificates. */
     const state = (): FollowerState => {
       if (certifier.isDiverged()) return 'diverged'
       return clocks.isUsable() ? replica.state() : 'clock-off'
     }
     const isLive = () => state() === 'live'
     const members = createMemberHealth({
-      names: genesis.nodes.map(({ name }) => name),
-      self: member && { name: member.name, isReady: isLive },
+      names: memberSetOf(genesis).members.map(({ name }) => name),
+      self: member && {
+        name: member.name,
+        isReady: () => isLive() && certificates.areValid(),
+      },
       clocks,
       progress: certifier.progress,
       metrics: app.metrics,
@@ -145,6 +153,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       resources.opened(
         createGroupStore({
           redis,
+          memoryBytesMax: () => memory.use()?.maxBytes ?? null,
           onProblem: (err) =>
             logger.warn({ err }, 'the newest groups of the log could not be stored'),
         }),
@@ -166,6 +175,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     return {
       needed,
       redis,
+      memory,
       clocks,
       snapshots,
       replica,

@@ -1,7 +1,8 @@
 /** What counts as a healthy member, in each state that a member of four can be in. */
+import type { MemberHealth } from '@quorumscan/errors/node-words'
 import { createMetrics, type PeerState } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import { createMemberHealth, type Health, UNSIGNED_MS_MAX } from './member-health.ts'
+import { createMemberHealth, UNSIGNED_MS_MAX } from './member-health.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
 
@@ -37,7 +38,7 @@ function judge(seen: Partial<Seen>, own: Partial<Seen> = {}) {
   return { members, metrics }
 }
 
-it.each<[what: string, seen: Partial<Seen>, health: Health]>([
+it.each<[what: string, seen: Partial<Seen>, health: MemberHealth]>([
   ['signs as the others', {}, 'healthy'],
   ['signed the newest but one just now', { unsignedMs: UNSIGNED_MS_MAX }, 'healthy'],
   ['does not answer, although it signed just now', { says: 'silent' }, 'silent'],
@@ -56,11 +57,19 @@ it.each<[what: string, seen: Partial<Seen>, health: Health]>([
   expect(text).toContain(`quorumscan_can_lose{kind="registrations"} ${count - 3}\n`)
 })
 
-it.each<[what: string, own: Partial<Seen>, health: Health]>([
+it.each<[what: string, own: Partial<Seen>, health: MemberHealth]>([
   ['is not ready', { says: 'behind' }, 'behind'],
   ['signs other states than the others', { hasSigned: false }, 'unsigned'],
 ])('a process that %s does not count itself', async (_, own, health) => {
   const { members, metrics } = judge({}, own)
   expect(members.healthOf('sv-1')).toBe(health)
   expect((await metrics.expose()).text).toContain('quorumscan_can_lose{kind="lookups"} 1\n')
+})
+
+it('a member that signs nothing is told why it does not count, and a validator nothing', () => {
+  expect(judge({}).members.ownProblem()).toBeNull()
+  expect(judge({}, { unsignedMs: UNSIGNED_MS_MAX }).members.ownProblem()).toBeNull()
+  expect(judge({}, { unsignedMs: 45_000 }).members.ownProblem()).toBe(
+    'for 45 s it signs none of the states that f + 1 others sign. Others do not count it',
+  )
 })

@@ -3,6 +3,7 @@
  * it says. `can_lose`, `/status`, the metrics and the alerts are made from it.
  */
 import type { Certifier } from '@quorumscan/certifier'
+import { healthLabel, type MemberHealth } from '@quorumscan/errors/node-words'
 import {
   FOLLOWING_MICROS_MAX,
   type Metrics,
@@ -11,14 +12,6 @@ import {
   type PeerState,
 } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
-
-/**
- * - `silent`: it does not answer.
- * - `behind`: it says that it answers no lookups, or lacks the newest entries of the log; or it signs old states.
- * - `unsigned`: it says that it follows the log, but did not sign what f + 1 members signed for 30 s.
- * - `healthy`: none of these. Only such a member counts.
- */
-export type Health = 'healthy' | 'silent' | 'behind' | 'unsigned'
 
 /** An idle log has an entry every 10 s, so that each member signs as often. */
 export const UNSIGNED_MS_MAX = 30_000
@@ -38,7 +31,7 @@ export function createMemberHealth(options: {
     if (name !== self?.name) return clocks.answerOf(name)
     return self.isReady() ? 'following' : 'behind'
   }
-  const healthOf = (name: string): Health => {
+  const healthOf = (name: string): MemberHealth => {
     const says = saysOf(name)
     if (says !== 'following') return says
     const lagMicros = progress.lagMicros(name)
@@ -70,6 +63,12 @@ export function createMemberHealth(options: {
   })
   return {
     healthOf,
+    /** Why this member, which is ready, does not count at others; null: it does, or the process is no member. */
+    ownProblem(): string | null {
+      if (self === null || progress.unsignedMs(self.name) <= UNSIGNED_MS_MAX) return null
+      const seconds = Math.floor(progress.unsignedMs(self.name) / MS_PER_SECOND)
+      return `for ${seconds} s it ${healthLabel.unsigned}. Others do not count it`
+    },
     /** For `/status`, in the order of the genesis. */
     list: () =>
       names.map((name) => ({

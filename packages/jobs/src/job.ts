@@ -69,18 +69,19 @@ export type OperatorDeps = SubmittingDeps & {
 }
 
 /** The dependencies of the wallet jobs of a validator. */
-export type WalletDeps = SubmittingDeps & {
+export type WalletJobDeps = SubmittingDeps & {
   /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
   readonly isHosted: (party: PartyId) => boolean
-  /** For the `reference` of each subscription, in order: whether its owner wants it renewed (D-21). */
+  /** For the `reference` of each subscription, in order: whether a user wants it renewed (D-21). */
   readonly areAutoRenewed: (references: readonly ContractId[]) => Promise<readonly boolean[]>
   /**
    * Pays a renewal out of the owner's coin, after everything else that spends it; nothing if
-   * auto-renewal was switched off before.
+   * auto-renewal was switched off before, or is paused.
    *
+   * @returns `paused`: no user may act for whom it would be paid.
    * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.
    */
-  readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<void>
+  readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<'done' | 'paused'>
 }
 
 /** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */

@@ -25,6 +25,7 @@ function createDueLedger(job: string) {
     head: () => ({ offset: 1, recordTime: 1, historyHash: '', entryHash: '' }),
     contracts: async (ids) => ids.map(() => null),
     contractsByKey: async () => [],
+    totals: async () => [],
     isPartyAllocated: async () => true,
     dueItems: async ({ limit, after }) => {
       const items = [...due.values()]
@@ -256,15 +257,19 @@ await openJobs(app, {
     process: (id) => new Promise(() => process.stdout.write(id)),
   }],
   deps: {},
-  ledger: { dueItems: async () => [{ job, contractId, at: 0 }], onApplied: () => () => {} },
+  ledger: {
+    contracts: async (ids) => ids.map(() => null),
+    dueItems: async () => [{ job, contractId, at: 0 }],
+    onApplied: () => () => {},
+  },
   isLive: () => true,
   turn: { index: 0, count: 1 },
 })
 `
 
-it('runs a job of a killed process again, from the queue, within the stated time', async ({
-  redis,
-}) => {
+it('runs a job of a killed process again, from the queue, within the stated time', {
+  tags: ['rest'],
+}, async ({ redis }) => {
   const contractId = `00${'ab'.repeat(32)}`
   using program = await bundleProgram(HANGING_PROCESS, import.meta.dirname)
   const args = [program.file, redis.socketPath, 'jobs', JOB, contractId]

@@ -6,6 +6,7 @@ import { createRateLimitedLog, type Metrics, repeat, type Tracer } from '@quorum
 import { connectProducer, connectWorkers } from './connection.ts'
 import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
+import { createJobShares } from './job-shares.ts'
 import { countsOf, createQueue, measureQueues, memberDelayMs, type TurnOrder } from './queue.ts'
 import { createPostponed, createSweep } from './sweep.ts'
 import { createRunMetrics, createWorker, type WorkerApp } from './worker.ts'
@@ -64,8 +65,12 @@ export async function openJobs<Deps>(
   }))
   measureQueues(metrics, queues)
   const postponed = createPostponed(clock, POSTPONED_MAX)
+  const shares = createJobShares(clock)
   // A Redis that was down may have lost its last seconds, queued jobs included.
-  producer.on('ready', () => postponed.clear())
+  producer.on('ready', () => {
+    postponed.clear()
+    shares.clear()
+  })
   const measured = createRunMetrics(app, definitions)
   const failures = createFailures(producer, prefix)
   const workers = definitions.map((definition) =>
@@ -75,6 +80,7 @@ export async function openJobs<Deps>(
       connection: workerConnection.client,
       prefix,
       postponed,
+      shares,
       measured,
       signal,
       onError,
@@ -84,7 +90,7 @@ export async function openJobs<Deps>(
           .catch((err) => logger.warn({ err, ...failure }, 'could not record a dropped job')),
     }),
   )
-  const sweep = createSweep({ ledger, queues, postponed })
+  const sweep = createSweep({ ledger, queues, postponed, shares })
   const flush = singleFlight(() =>
     sweep.flush().catch((err: unknown) => {
       logger.info({ err }, 'could not queue due jobs now; the next sweep adds them')

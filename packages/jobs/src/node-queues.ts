@@ -53,7 +53,7 @@ export async function openProcessQueues(options: {
       const queue = queues.find(({ name }) => name === dropped.job)
       // Forgotten first: the job may fail again at once, and that failure must stay listed.
       await failures.forget(jobId(dropped))
-      await queue?.add([dropped.contractId])
+      await queue?.add([{ contractId: dropped.contractId, place: 0 }])
       return queue !== undefined
     },
     async [Symbol.asyncDispose]() {

@@ -51,6 +51,7 @@ function createWorld() {
     head: () => memory.head(),
     contracts: async (ids) => ids.map((id) => memory.contract(id)),
     contractsByKey: async (key, options) => memory.byKey(key).slice(0, options?.limit),
+    totals: async (keys) => memory.totals(keys),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
     dueItems: async ({ job, limit, after }) => {
       const due = memory.due().filter((item) => item.job === job)

@@ -12,6 +12,9 @@ const EVENTS_MAX = 100
 /** The delay of each next member for a job that one member is enough for. */
 const MEMBER_DELAY_MS = 1_500
 
+/** The place of a job among those of its owner, from 0. */
+type PlacedJob = { readonly contractId: ContractId; readonly place: number }
+
 export type JobQueue = ReturnType<typeof createQueue>
 export type JobCounts = Awaited<ReturnType<JobQueue['counts']>>
 
@@ -45,15 +48,24 @@ export function createQueue(options: {
   queue.on('error', options.onError)
   return {
     name,
-    /** Adds what is not there; an id that is queued, delayed or running is left as it is. */
-    async add(contractIds: readonly ContractId[]): Promise<void> {
-      const optionsOf = (jobId: ContractId) => ({ jobId, delay: delayMsOf(jobId) })
-      await queue.addBulk(contractIds.map((id) => ({ name, data: null, opts: optionsOf(id) })))
+    /**
+     * Adds what is not there; an id that is queued, delayed or running is left as it is. Jobs run in the order of their
+     * places (`job-shares.ts`).
+     */
+    async add(jobs: readonly PlacedJob[]): Promise<void> {
+      await queue.addBulk(
+        jobs.map(({ contractId: jobId, place }) => {
+          // Those without a priority go first, then the least one.
+          const opts = { jobId, delay: delayMsOf(jobId), priority: place }
+          return { name, data: null, opts }
+        }),
+      )
     },
     async counts() {
-      const states = ['wait', 'delayed', 'active'] as const
-      const { wait = 0, delayed = 0, active = 0 } = await queue.getJobCounts(...states)
-      return { waiting: wait, delayed, active }
+      const states = ['wait', 'prioritized', 'delayed', 'active'] as const
+      const found = await queue.getJobCounts(...states)
+      const { wait = 0, prioritized = 0, delayed = 0, active = 0 } = found
+      return { waiting: wait + prioritized, delayed, active }
     },
     close: () => queue.close(),
   }

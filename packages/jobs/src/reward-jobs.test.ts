@@ -35,6 +35,7 @@ function createWorld(rewardsTo: (treasury: Actor) => string = ({ party }) => par
       for (const contract of contracts ?? []) seen.set(contract.contractId, contract)
       return (contracts ?? []).slice(0, options?.limit)
     },
+    totals: async (keys) => memory.totals(keys),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
     dueItems: async () => [],
     dryRun: async () => ({ kind: 'checkpoint' }),

@@ -91,7 +91,11 @@ export const rewardJobs: readonly JobDefinition<OperatorDeps>[] = [
         throw new ScanError('INVALID_ARGUMENT', 'QS_REWARDS_TO is no party of this network')
       const amount = total - keep
       return createTransferInstructionCommand({
-        ...{ coinRules, sender, inputs, receiver, amount },
+        coinRules,
+        sender,
+        inputs,
+        receiver,
+        amount,
         executeBefore: ledger.head().recordTime + OFFER_MICROS,
         description: `rewards beyond ${formatAmount(keep)} coin`,
         trackingId: `rewards-${contractId}`,

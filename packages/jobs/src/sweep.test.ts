@@ -1,6 +1,8 @@
 import type { DueItem } from '@quorumscan/ledger'
+import type { Contract } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { createJobShares } from './job-shares.ts'
 import {
   createPostponed,
   createSweep,
@@ -14,31 +16,56 @@ function memoryQueue(
   name: string,
   select: (job: string, ids: readonly string[]) => Promise<readonly string[]>,
 ) {
-  const ids = new Set<string>()
+  /** The places of the queued jobs. */
+  const ids = new Map<string, number>()
   let isAway = false
   const queue: Parameters<typeof createSweep>[0]['queues'][number] = {
     name,
     select: (contractIds) => select(name, contractIds),
     add: async (added) => {
       if (isAway) throw new Error('away')
-      for (const id of added) ids.add(id)
+      for (const { contractId, place } of added)
+        if (!ids.has(contractId)) ids.set(contractId, place)
     },
     counts: async () => ({ waiting: ids.size, delayed: 0, active: 0 }),
   }
   return { queue, ids, setAway: (value: boolean) => (isAway = value) }
 }
 
+/** A contract of this party and the operator. */
+const contractOf = (party: string, contractId: string): Contract => ({
+  contractId,
+  templateId: 'package:Names:AnsEntry',
+  packageName: 'quorumscan-name-service',
+  payload: { dso: 'dso::1220', user: party },
+  signatories: ['dso::1220', party],
+  observers: [],
+  createdAt: 1,
+  offset: 1,
+  updateId: 'update',
+  nodeId: 0,
+})
+
 function setUp(
   due: DueItem[],
   select: Parameters<typeof memoryQueue>[1] = async (_job, ids) => ids,
+  /** The parties of contracts. Default: no contract is known, and each is its own owner. */
+  partyOf: (contractId: string) => string | null = () => null,
 ) {
   const clock = createManualClock()
   const entries = memoryQueue('expire-entry', select)
   const payments = memoryQueue('resolve-initial-payment', select)
   let pages = 0
   const asked: string[] = []
+  const shares = createJobShares(clock)
   const sweep = createSweep({
+    shares,
     ledger: {
+      contracts: async (ids) =>
+        ids.map((id) => {
+          const party = partyOf(id)
+          return party === null ? null : contractOf(party, id)
+        }),
       dueItems: async ({ job, limit, after }) => {
         pages += 1
         asked.push(job)
@@ -50,7 +77,7 @@ function setUp(
     queues: [entries.queue, payments.queue],
     postponed: createPostponed(clock, 100_000),
   })
-  return { clock, entries, payments, sweep, asked, pagesRead: () => pages }
+  return { clock, shares, entries, payments, sweep, asked, pagesRead: () => pages }
 }
 
 const dueOfJob = (job: string, count: number) =>
@@ -70,7 +97,7 @@ describe('a sweep', () => {
     expect(asked.filter((job) => job === 'expire-entry')).toHaveLength(PAGES_PER_SWEEP_MAX)
     expect(entries.ids.size).toBe(0)
     await sweep.tick()
-    expect([...entries.ids]).toEqual([last])
+    expect([...entries.ids.keys()]).toEqual([last])
   })
 
   it('reads no further while a queue is full', async () => {
@@ -89,17 +116,20 @@ describe('a sweep', () => {
     const ours: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
     const { sweep, payments, pagesRead } = setUp([...foreign, ...backlog, ours])
     await sweep.tick()
-    expect([...payments.ids]).toEqual(['00ff'])
+    expect([...payments.ids.keys()]).toEqual(['00ff'])
     expect(pagesRead()).toBeLessThanOrEqual(PAGES_PER_SWEEP_MAX + 1)
   })
 
   it('queues all of a backlog as queues become empty', async () => {
     const backlog = dueOfJob('expire-entry', QUEUED_MAX * 3)
-    const { sweep, entries, clock } = setUp(backlog)
+    const { sweep, shares, entries, clock } = setUp(backlog)
     const done = new Set<string>()
     for (let round = 0; round < 4; round++) {
       await sweep.tick()
-      for (const id of entries.ids) done.add(id)
+      for (const contractId of entries.ids.keys()) {
+        done.add(contractId)
+        shares.end({ job: 'expire-entry', contractId })
+      }
       entries.ids.clear()
       await clock.advance(1_000)
     }
@@ -136,7 +166,7 @@ describe('a sweep', () => {
     })
     await sweep.tick()
     expect(entries.ids.size).toBe(QUEUED_MAX)
-    expect([...entries.ids].every(isEven)).toBe(true)
+    expect([...entries.ids.keys()].every(isEven)).toBe(true)
     asked.length = 0
     sweep.enqueue(dueOfJob('resolve-initial-payment', 1))
     await sweep.flush()
@@ -157,5 +187,36 @@ describe('a sweep', () => {
     await sweep.flush()
     expect(payments.ids.size).toBe(2)
     expect(pagesRead()).toBe(0)
+  })
+
+  it('next to a greedy party, the jobs of ten modest ones are as near to the front as alone', async () => {
+    const greedy = dueOfJob('expire-entry', 2 * QUEUED_MAX)
+    const modest = Array.from(
+      { length: 10 },
+      (_, index): DueItem => ({ job: 'expire-entry', contractId: `00f${index}`, at: 1e9 }),
+    )
+    const { sweep, entries } = setUp([...greedy, ...modest], undefined, (id) =>
+      modest.some(({ contractId }) => contractId === id) ? id : 'greedy',
+    )
+    await sweep.tick()
+    expect(modest.map(({ contractId }) => entries.ids.get(contractId))).toEqual(Array(10).fill(0))
+    const places = [...entries.ids.values()].filter((_, index) => index < 250)
+    expect(places).toEqual(Array.from({ length: 250 }, (_, index) => index))
+    expect(entries.ids.size).toBe(260)
+  })
+
+  it('what a party has queued is forgotten when it has left the queue, or is not due any more', async () => {
+    const { sweep, shares, entries, clock } = setUp(
+      dueOfJob('expire-entry', QUEUED_MAX),
+      undefined,
+      () => 'greedy',
+    )
+    await sweep.tick()
+    const first = [...entries.ids.keys()]
+    for (const contractId of first.slice(0, 10)) shares.end({ job: 'expire-entry', contractId })
+    await sweep.tick()
+    expect(entries.ids.size).toBe(first.length + 10)
+    await clock.advance(60_000)
+    expect(shares.place({ job: 'expire-entry', contractId: '00ee' }, 'greedy')).toBe(0)
   })
 })

@@ -2,11 +2,12 @@
  * Queues a job for each item that is due on the ledger (Rule 7). Events queue new items at once. The periodic sweep
  * queues every item that no event announced. Adding a job twice changes nothing, so the sweep stores no state.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { jobId } from './failures.ts'
+import { type JobShares, ownerOf } from './job-shares.ts'
 import { countsOf, type JobCounts, type JobQueue } from './queue.ts'
 
 /** Due items that one call reads: one round trip of well under a millisecond. */
@@ -45,16 +46,32 @@ type SweptQueue = Pick<JobQueue, 'name' | 'add' | 'counts'> & {
 }
 
 export function createSweep(options: {
-  readonly ledger: Pick<Ledger, 'dueItems'>
+  readonly ledger: Pick<Ledger, 'contracts' | 'dueItems'>
   readonly queues: readonly SweptQueue[]
   readonly postponed: Postponed
+  readonly shares: JobShares
 }) {
-  const { ledger, postponed } = options
+  const { ledger, postponed, shares } = options
   const queues = new Map(options.queues.map((queue) => [queue.name, queue]))
   /** Due items of events, until `flush` adds them. */
   let waiting: DueItem[] = []
   /** The item at which the last sweep of a job ended. */
-  const cursors = new Map<string, DueItem>()
+  const cursors = held(
+    { owner: 'jobs', name: 'cursors of sweeps', kind: 'state', bound: 'one of each kind' },
+    new Map<string, DueItem>(),
+  )
+
+  /** Those whose owners have room, as many as the queue takes, each with its place among the jobs of its owner. */
+  const placesOf = async (job: string, ids: readonly ContractId[], room: number) => {
+    const contracts = await ledger.contracts(ids)
+    const placed: { readonly contractId: ContractId; readonly place: number }[] = []
+    for (const [index, contractId] of ids.entries()) {
+      if (placed.length === room) break
+      const place = shares.place({ job, contractId }, ownerOf(contracts[index], contractId))
+      if (place !== null) placed.push({ contractId, place })
+    }
+    return placed
+  }
 
   const add = async (items: readonly DueItem[], roomByJob: Map<string, number>) => {
     const idsByJob = new Map<string, Set<ContractId>>()
@@ -68,11 +85,11 @@ export function createSweep(options: {
       const queue = queues.get(job)
       const room = roomByJob.get(job) ?? 0
       if (queue === undefined || room === 0) continue
-      const wanted = (await queue.select([...ids])).slice(0, room)
+      const wanted = await placesOf(job, await queue.select([...ids]), room)
       if (wanted.length === 0) continue
       roomByJob.set(job, room - wanted.length)
       const postpone = (ms: number) => {
-        for (const id of wanted) postponed.postpone(jobId({ job, contractId: id }), ms)
+        for (const { contractId } of wanted) postponed.postpone(jobId({ job, contractId }), ms)
       }
       // The job is postponed before it is added, because it may end and postpone itself before `add` returns.
       postpone(POSTPONE_QUEUED_MS)
@@ -80,6 +97,7 @@ export function createSweep(options: {
         await queue.add(wanted)
       } catch (error) {
         postpone(0)
+        for (const { contractId } of wanted) shares.end({ job, contractId })
         throw error
       }
     }

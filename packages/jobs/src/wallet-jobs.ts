@@ -11,10 +11,13 @@ import {
   transferInstruction,
 } from '@quorumscan/ledger'
 import type { Contract, Micros } from '@quorumscan/model'
-import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
+import { type Act, type JobDefinition, submittingJob, type WalletJobDeps } from './job.ts'
 
 /** Submits the command that `commandFor` returns; null where no party that may act is hosted. */
-function partyJob(name: string, commandFor: (contract: Contract, deps: WalletDeps) => Act | null) {
+function partyJob(
+  name: string,
+  commandFor: (contract: Contract, deps: WalletJobDeps) => Act | null,
+) {
   return submittingJob({
     name,
     commandFor,
@@ -27,7 +30,7 @@ function partyJob(name: string, commandFor: (contract: Contract, deps: WalletDep
   })
 }
 
-/** A renewal that cannot be paid is tried about this number of times in the rest of the window. */
+/** A renewal that cannot be paid, or whose user may not act, is tried about this number of times in the rest of the window. */
 const TRIES = 20
 /** The minimum time between two tries. */
 const RETRY_MS_MIN = 1_000
@@ -38,7 +41,7 @@ const RETRY_MS_MAX = 60_000
  * Pays a renewal where auto-renewal is on and the coin suffices; due when its window opens (D-21). The super-validators
  * do the rest.
  */
-const renewSubscription: JobDefinition<WalletDeps> = {
+const renewSubscription: JobDefinition<WalletJobDeps> = {
   name: 'renew-subscription',
   async select(idles, deps) {
     const hosted = (await deps.ledger.contracts(idles)).flatMap((contract) => {
@@ -58,8 +61,11 @@ const renewSubscription: JobDefinition<WalletDeps> = {
     // The entry has expired: a payment would only be locked and given back.
     if (leftMicros <= 0) return
     try {
-      await deps.payRenewal(contract, deps.signal)
+      const outcome = await deps.payRenewal(contract, deps.signal)
+      // It waits for an administrator to give the user its right back.
+      if (outcome === 'paused') deps.postponeBy(retryMs(leftMicros))
     } catch (error) {
+      // It waits for coin.
       if (!isScanError(error, 'INSUFFICIENT_FUNDS', 'LIMIT_EXCEEDED')) throw error
       deps.postponeBy(retryMs(leftMicros))
     }
@@ -71,7 +77,7 @@ export function retryMs(leftMicros: Micros): number {
   return Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, leftMicros / 1_000 / TRIES))
 }
 
-export const walletJobs: readonly JobDefinition<WalletDeps>[] = [
+export const walletJobs: readonly JobDefinition<WalletJobDeps>[] = [
   renewSubscription,
   // Refunds a payment of a hosted party that was not collected; due when its lock ends.
   // So a party gets its coin back without a super-validator (D-23: any signatory may refund).

@@ -9,6 +9,7 @@ import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobFailure, jobId } from './failures.ts'
 import type { JobDefinition } from './job.ts'
+import type { JobShares } from './job-shares.ts'
 import { ATTEMPTS_MAX } from './queue.ts'
 import type { Postponed } from './sweep.ts'
 
@@ -77,6 +78,7 @@ type WorkerOptions<Deps> = {
   readonly connection: Redis
   readonly prefix: string
   readonly postponed: Postponed
+  readonly shares: Pick<JobShares, 'end'>
   readonly measured: ReturnType<typeof createRunMetrics>
   readonly signal: AbortSignal
   readonly onDropped: (failure: JobFailure) => Promise<void>
@@ -103,7 +105,7 @@ export function createWorker<Deps>(app: WorkerApp, options: WorkerOptions<Deps>)
 }
 
 async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: WorkerOptions<Deps>) {
-  const { definition, postponed, signal } = options
+  const { definition, postponed, shares, signal } = options
   const contractId = job.id ?? ''
   const key = jobId({ job: definition.name, contractId })
   let postponeMs = POSTPONE_DONE_MS
@@ -121,6 +123,7 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
         if (runs === IMMEDIATE_RUNS_MAX || !isStaleRefusal(error)) throw error
       }
     postponed.postpone(key, postponeMs)
+    shares.end({ job: definition.name, contractId })
   } catch (error) {
     // Shutting down: the job stays due and the next process finds it.
     if (signal.aborted) throw error
@@ -134,6 +137,7 @@ async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: Wor
     }
     logger.warn({ err: error, ...what }, 'the job failed and was dropped; see "quorumscan jobs"')
     postponed.postpone(key, isRetryable ? POSTPONE_DONE_MS : POSTPONE_DROPPED_MS)
+    shares.end(what)
     const code = isScanError(error) ? error.code : 'INTERNAL'
     await options.onDropped({ ...what, code, message, at: clock.nowMicros() })
     throw new UnrecoverableError(message)

@@ -20,6 +20,8 @@ export type LedgerApiDeps = {
   readonly genesisHash: string
   /** `participant::1220…`: this participant on the ledger interface. */
   readonly participantId: string
+  /** The source of the keys that check tokens, empty with a shared secret, and the audience of tokens. */
+  readonly issuer: { readonly jwksUrl: string; readonly audience: string }
   readonly random: Random
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   readonly now: () => Micros

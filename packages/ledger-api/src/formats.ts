@@ -102,6 +102,17 @@ function ofEvents(eventFormat: EventFormat, transactionShape: TransactionShape):
   }
 }
 
+/** Every transaction that a party sees, in this shape. */
+export function formatOfParties(
+  parties: readonly PartyId[],
+  transactionShape: TransactionShape,
+): UpdateFormat {
+  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
+  return {
+    includeTransactions: { transactionShape, eventFormat: { filtersByParty, verbose: true } },
+  }
+}
+
 /** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as every party that the format names (§L6.2). */
 export function assertMayRead(caller: CallerRights, format: UpdateFormat): void {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
@@ -116,13 +127,17 @@ export function assertMayReadEvents(caller: CallerRights, format: EventFormat): 
   assertMayReadAs(caller, Object.keys(format.filtersByParty))
 }
 
-function assertMayReadAs({ userId, rights }: CallerRights, parties: readonly PartyId[] | 'all') {
+/** @throws {LedgerError} PERMISSION_DENIED. */
+export function assertMayReadAs(
+  { userId, rights }: CallerRights,
+  parties: readonly PartyId[] | 'all',
+): void {
   if (rights.some(({ kind }) => kind === 'CanReadAsAnyParty')) return
   if (parties === 'all') throw denied(`${userId} may not read as any party`)
   // One pass over the rights, however many parties a filter names.
   const readable = new Set(rights.flatMap((right) => ('party' in right ? [right.party] : [])))
   for (const party of parties)
-    if (!readable.has(party)) throw denied(`${userId} may not read as ${party}`)
+    if (!readable.has(party)) throw denied(`${userId} may not read as ${quoted(party)}`)
 }
 
 /**
@@ -159,7 +174,7 @@ export function readUpdateFormat(format: UpdateFormat): UpdateView {
 type UpdatesRequest = BodyOf<(typeof ledgerRoutes)['getUpdates']>
 export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
 export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
-type TransactionShape = NonNullable<UpdateFormat['includeTransactions']>['transactionShape']
+export type TransactionShape = NonNullable<UpdateFormat['includeTransactions']>['transactionShape']
 type Filters = NonNullable<EventFormat['filtersForAnyParty']>
 type IdentifierFilter = Filters['cumulative'][number]['identifierFilter']
 

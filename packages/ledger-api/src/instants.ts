@@ -1,7 +1,7 @@
 /** How the interface writes instants (docs/upstream.md §L1.1). */
 
 import type { Micros } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 
 const SECOND_MICROS = 1_000_000
 const MILLI_MICROS = 1_000
@@ -10,10 +10,10 @@ const MILLI_MICROS = 1_000
 let known = { second: -1, text: '' }
 
 /** ISO-8601 UTC; the fraction has 0, 3 or 6 digits, whichever are enough. */
-export function formatInstant(micros: Micros): string {
+export function formatLedgerInstant(micros: Micros): string {
   const second = Math.floor(micros / SECOND_MICROS)
   if (second !== known.second)
-    known = { second, text: formatTime(second * SECOND_MICROS).slice(0, -'.000000Z'.length) }
+    known = { second, text: formatInstant(second * SECOND_MICROS).slice(0, -'.000000Z'.length) }
   const fraction = micros - second * SECOND_MICROS
   if (fraction === 0) return `${known.text}Z`
   return fraction % MILLI_MICROS === 0

@@ -38,6 +38,53 @@ const read = async (
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
 
+it('counts the rows that its stream reads', async () => {
+  let rows = 0
+  const open: Open = (_, { onRows }) => {
+    onRows?.(7)
+    return counting(3)
+  }
+  const countRows = (count: number) => {
+    rows += count
+  }
+  await read(open, { countRows })
+  expect(rows).toBe(7)
+})
+
+it('pauses its request once it has caught up, until it ends', async () => {
+  const calls: string[] = []
+  const open: Open = (_, { onCaughtUp }) => {
+    calls.push('open')
+    onCaughtUp?.()
+    return counting(3)
+  }
+  const pause = () => {
+    calls.push('pause')
+    return () => calls.push('resume')
+  }
+  await read(open, { pause })
+  expect(calls).toEqual(['open', 'pause', 'resume'])
+})
+
+it('large elements of one read do not keep the process from other work', async () => {
+  let turns = 0
+  let isOver = false
+  const text = 'x'.repeat(16 * 1024)
+  const large = async function* () {
+    for (let count = 0; count < 200; count++) yield [JSON.stringify(text)]
+  }
+  const reading = read(large()).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await turn()
+    turns++
+  }
+  expect(await reading).toHaveLength(200)
+  // 3.2 MB, 64 KiB in a turn.
+  expect(turns).toBeGreaterThan(40)
+})
+
 it.each([
   ['nothing', 0, undefined, 0],
   ['as many as there may be', 200, undefined, 200],

@@ -1,6 +1,7 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
-import { anySignal, type Clock, utf8 } from '@quorumscan/base'
+import { anySignal, type Clock, concatBytes, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
@@ -10,6 +11,8 @@ import type { OpenStream, StreamReader } from './update-stream.ts'
 const LIST_ELEMENTS_MAX = 200
 /** An open-ended list is answered this long after its last element, or after it has caught up with the ledger end. */
 const LIST_IDLE_MS = 500
+/** JSON between two turns of the event loop, in which other requests are served: some 3 ms of work. */
+export const TURN_CHARACTERS = 64 * 1024
 /** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
@@ -34,20 +37,27 @@ export async function listOf(
     readonly idleMs: number | bigint | null
     readonly clock: Clock
     readonly signal: AbortSignal
+    readonly countRows?: (rows: number) => void
+    /** Called when nothing is left to do but to wait; the returned function when the list ends. */
+    readonly pause?: () => () => void
   },
 ): Promise<Uint8Array> {
   const { clock, signal } = options
   const limit = Math.max(Number(options.limit ?? Number.POSITIVE_INFINITY), 0)
   const wanted = Math.min(limit, LIST_ELEMENTS_MAX + 1)
   const idleMs = options.idleMs === null ? null : clampIdle(options.idleMs)
-  const found: string[] = []
+  const found: Uint8Array[] = []
+  let characters = 0
   const ended = new AbortController()
   let isCaughtUp = false
   let startTimer = () => {}
+  let resume = () => {}
   const stream = await open(anySignal([signal, ended.signal]), {
     elementsMax: wanted,
+    onRows: options.countRows,
     onCaughtUp() {
       isCaughtUp = true
+      if (options.pause !== undefined) resume = options.pause()
       startTimer()
     },
   })
@@ -70,10 +80,18 @@ export async function listOf(
     while (found.length < wanted) {
       const next = await (idleMs === null ? stream.next() : nextOrIdle(idleMs))
       if (next === null || next.done === true) break
-      for (const element of next.value) if (found.length < wanted) found.push(element)
+      for (const element of next.value) {
+        if (found.length < wanted) found.push(utf8(found.length === 0 ? element : `,${element}`))
+        characters += element.length
+      }
+      // What was read at once comes in batches without a wait between them.
+      if (characters < TURN_CHARACTERS) continue
+      await nextTurn()
+      characters = 0
     }
   } finally {
     ended.abort()
+    resume()
     // Nothing depends on its end.
     stream.return?.().catch(() => {})
   }
@@ -82,7 +100,7 @@ export async function listOf(
       'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED',
       `The number of matching elements (${found.length}) is greater than the node limit (${LIST_ELEMENTS_MAX}).`,
     )
-  return utf8(`[${found.join(',')}]`)
+  return concatBytes([utf8('['), ...found, utf8(']')])
 }
 
 function clampIdle(idleMs: number | bigint): number {
@@ -100,11 +118,13 @@ export function listHandler<Body>(
     readonly query: QueryOf<typeof ledgerRoutes.getUpdates>
     readonly caller: Caller
     readonly signal: AbortSignal
+    readonly countRows: (rows: number) => void
+    readonly pause: () => () => void
   }): Promise<Uint8Array> => {
-    const { body, query, caller, signal } = request
+    const { body, query, caller, signal, countRows, pause } = request
     const elements = await open(body, caller)
     const idleMs = query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null)
-    const bounds = { limit: query.limit, idleMs, clock, signal }
+    const bounds = { limit: query.limit, idleMs, clock, signal, countRows, pause }
     const watched = async (ended: AbortSignal, reader: StreamReader) =>
       elements(await guard.watch(caller, ended), reader)
     return await listOf(watched, bounds)

@@ -1,8 +1,10 @@
 /** Open-ended lists whose reads take longer than their idle timeout, and lists with a limit. */
+
 import { fromUtf8 } from '@quorumscan/base'
 import type { CompletionRecord, Offset } from '@quorumscan/model'
 import type { HistoryStep } from '@quorumscan/replica'
 import { createManualClock } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { type CompletionsDeps, openCompletions } from './commands/completions.ts'
 import { listOf } from './list.ts'
@@ -114,8 +116,8 @@ describe('completions', () => {
   }
   const commandIds = (elements: readonly unknown[]) =>
     elements.flatMap((element) => {
-      const { Completion } = Object(element).completionResponse
-      return Completion === undefined ? [] : [Completion.value.commandId]
+      const completion = memberOf(element, 'completionResponse', 'Completion')
+      return completion === undefined ? [] : [memberOf(completion, 'value', 'commandId')]
     })
 
   it('are all in the list, however long they take to be read', async () => {

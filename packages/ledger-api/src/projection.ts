@@ -23,7 +23,7 @@ import {
   WITH_BLOB,
   WITH_VIEW,
 } from './formats.ts'
-import { formatInstant } from './instants.ts'
+import { formatLedgerInstant } from './instants.ts'
 import { participantIdOf } from './participant-id.ts'
 
 /** The element of a stream for an update, as JSON; null if the stream does not show it. */
@@ -74,7 +74,7 @@ export function transactionJson(
   }
   if (events === '' && view.isShownEmpty !== true) return null
   const { offset, updateId, workflowId } = update
-  const time = formatInstant(update.recordTime)
+  const time = formatLedgerInstant(update.recordTime)
   const commandId = audience.hasOneOf(update.submitters) ? update.commandId : ''
   const begin =
     `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
@@ -115,7 +115,7 @@ function topologyElement(
     }))
   if (events.length === 0) return null
   const { updateId, offset } = update
-  const recordTime = formatInstant(update.recordTime)
+  const recordTime = formatLedgerInstant(update.recordTime)
   const value = { updateId, offset, synchronizerId, recordTime, events, traceContext: null }
   return JSON.stringify({ update: { TopologyTransaction: { value } } })
 }
@@ -252,7 +252,7 @@ export function createdEventJson(
     `{${common},"contractKey":null,"contractKeyHash":"",` +
     `"createArgument":${payload},"createdEventBlob":"${created.blob}","interfaceViews":${views},` +
     `"witnessParties":${created.witnesses},"signatories":${created.signatories},` +
-    `"observers":${created.observers},"createdAt":"${formatInstant(created.createdAt)}",` +
+    `"observers":${created.observers},"createdAt":"${formatLedgerInstant(created.createdAt)}",` +
     `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${created.isDelta}}`
   )
 }

@@ -1,12 +1,17 @@
 /** The ledger end, the active contracts and the events of a contract (docs/upstream.md §L5.2). */
 
-import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
+import { type BodyOf, type ledgerRoutes, QUERYING_PARTIES_MAX } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
-import { type Contract, type ContractId, type Offset, partyParticipant } from '@quorumscan/model'
-import type { UpdateRange } from '@quorumscan/replica'
+import { contractBlob, partyKey, templateOf, templates, toLfJson } from '@quorumscan/ledger'
+import {
+  type Contract,
+  type ContractId,
+  type Offset,
+  type PartyId,
+  partyParticipant,
+} from '@quorumscan/model'
 import type { CallerRights } from './callers.ts'
 import {
   denied,
@@ -17,6 +22,7 @@ import {
 } from './commands/grammar.ts'
 import type { LedgerApiDeps, LedgerReads } from './dependencies.ts'
 import {
+  assertMayReadAs,
   assertMayReadEvents,
   type EventFilter,
   MATCHES,
@@ -26,17 +32,17 @@ import {
 } from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './offsets.ts'
 import { participantIdOf } from './participant-id.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
-import { type Elements, type OpenStream, readPortion, type StreamReader } from './update-stream.ts'
-import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './updates.ts'
+import { type Elements, type OpenStream, prunedError, type StreamReader } from './update-stream.ts'
 import { checkProvider } from './users/handlers.ts'
 
 /** Contracts of a page, as upstream. */
 const PAGE_DEFAULT = 100
 const PAGE_MAX = 2_000
-/** Contracts read at once, for a reader that wants few. */
-const PORTION_MIN = 50
+/** Contracts read at once: some 3 ms of work, with their JSON, that delays other requests. */
+const PORTION = 32
 /** Ids of other forms are well-formed, but no contract of this ledger has one. */
 const OUR_CONTRACT_ID = /^00[0-9a-f]{64}$/
 /** The name by which a participant knows its synchronizer. */
@@ -44,11 +50,11 @@ const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
   context: Pick<LedgerApiDeps, 'reads' | 'participantId'>,
-): LedgerHandlersOf<'state' | 'events' | 'participant'> {
+): LedgerHandlersOf<'state' | 'events' | 'contracts' | 'participant'> {
   const { reads } = context
   const { replica } = reads
   type PageRequest = Parameters<LedgerHandlersOf<'state'>['getActiveContractsPage']>[0]
-  const page = async ({ body, caller, signal }: PageRequest): Promise<Uint8Array> => {
+  const page = async ({ body, caller, signal, countRows }: PageRequest): Promise<Uint8Array> => {
     const { eventFormat, maxPageSize = PAGE_DEFAULT } = body
     if (maxPageSize < 1 || maxPageSize > PAGE_MAX)
       throw invalidArgument(`max_page_size lies between 1 and ${PAGE_MAX}`)
@@ -62,6 +68,7 @@ export function stateHandlers(
       after: token?.after ?? '',
       limit: maxPageSize + 1,
       signal: await reads.guard.watch(caller, signal),
+      onRows: countRows,
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
@@ -74,17 +81,42 @@ export function stateHandlers(
   return {
     getActiveContractsPage: page,
     postActiveContractsPage: page,
-    async getEventsByContractId({ body: { contractId, eventFormat }, caller }) {
+    async getEventsByContractId({ body: { contractId, eventFormat }, caller, countRows }) {
       const id = requiredContractId(contractId, 'contract_id')
       if (eventFormat === undefined) throw missingField('event_format')
       assertMayReadEvents(caller, eventFormat)
       const filter = readEventFormat(eventFormat)
-      const events = OUR_CONTRACT_ID.test(id) ? await contractEvents(reads, id, filter) : null
+      const events = await eventsOf(reads, id, { filter, countRows })
       if (events === null)
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      return utf8(events)
+      const { created, archived } = events
+      const place = `"synchronizerId":${JSON.stringify(reads.synchronizerId)}}`
+      return utf8(
+        `{"created":{"createdEvent":${created},${place},` +
+          `"archived":${archived && `{"archivedEvent":${archived},${place}`}}`,
+      )
+    },
+    async getContractById({ body, caller, countRows }) {
+      const { contractId, queryingParties: parties } = body
+      const id = requiredContractId(contractId, 'contract_id')
+      if (parties.length > QUERYING_PARTIES_MAX)
+        throw invalidArgument(`at most ${QUERYING_PARTIES_MAX} querying_parties are read at once`)
+      const isAny = parties.length === 0
+      assertMayReadAs(caller, isAny ? 'all' : parties)
+      const all = { cumulative: [] }
+      const filter = readEventFormat({
+        filtersByParty: Object.fromEntries(parties.map((party) => [party, all])),
+        ...(isAny ? { filtersForAnyParty: all } : {}),
+        verbose: false,
+      })
+      const events = await eventsOf(reads, id, { filter, countRows })
+      if (events === null)
+        throw new LedgerError('CONTRACT_PAYLOAD_NOT_FOUND', `No visible contract ${quoted(id)}.`, {
+          resources: [['CONTRACT_ID', id]],
+        })
+      return utf8(`{"createdEvent":${events.created}}`)
     },
     getLedgerEnd: async () => ({ offset: replica.head().offset }),
     getLatestPrunedOffsets: async () => prunedOffsets(await replica.history.prunedOffset()),
@@ -168,9 +200,9 @@ export async function checkActiveContracts(
 async function* activeContracts(
   reads: LedgerReads,
   { at, filter }: ActiveContractsQuery,
-  options: Pick<StreamReader, 'elementsMax'> & { readonly signal: AbortSignal },
+  options: Pick<StreamReader, 'elementsMax' | 'onRows'> & { readonly signal: AbortSignal },
 ): Elements {
-  const { signal, elementsMax = Number.POSITIVE_INFINITY } = options
+  const { signal, elementsMax = Number.POSITIVE_INFINITY, onRows } = options
   const shown = new Set<ContractId>()
   /** @param start - The index of the first contract that is looked at. */
   const elementsOf = (contracts: readonly Contract[], start: number) => {
@@ -190,11 +222,12 @@ async function* activeContracts(
   for (const phase of ['before', 'walk', 'after'] as const) {
     const source =
       phase === 'walk'
-        ? walk(reads, filter, elementsMax)
-        : archivedContracts(reads, { after: position, upTo: reads.feed.end().offset, order: 'asc' })
+        ? walk(reads, { at, filter })
+        : archivedContracts(reads, { at: position, filter }, onRows)
     if (phase === 'before') position = reads.feed.end().offset
     for await (const contracts of source) {
       signal.throwIfAborted()
+      onRows?.(contracts.length)
       for (let start = 0; start < contracts.length; ) {
         const { elements, next } = elementsOf(contracts, start)
         if (elements.length > 0) yield elements
@@ -211,10 +244,14 @@ async function* activeContracts(
 export async function activeContractsPage(
   reads: LedgerReads,
   query: ActiveContractsQuery,
-  page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
+  page: Pick<StreamReader, 'onRows'> & {
+    readonly after: string
+    readonly limit: number
+    readonly signal: AbortSignal
+  },
 ): Promise<readonly (readonly [id: ContractId, json: string])[]> {
   let kept: [ContractId, string][] = []
-  for await (const elements of activeContracts(reads, query, { signal: page.signal })) {
+  for await (const elements of activeContracts(reads, query, page)) {
     for (const json of elements) {
       const id = CONTRACT_ID.exec(json)?.[1] ?? ''
       if (id > page.after) kept.push([id, json])
@@ -228,36 +265,48 @@ export async function activeContractsPage(
 /** The first in an element is that of its contract. */
 const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
-/** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
-async function* walk(
-  { replica, operator }: LedgerReads,
-  { anyParty, byParty }: EventFilter,
-  elementsMax: number,
-) {
-  if (anyParty !== null || byParty.has(operator)) {
-    yield* replica.walkContracts(null)
+/** A superset of the contracts that match: by the indexes of the parties those created up to the offset, or all contracts. */
+async function* walk({ replica, operator }: LedgerReads, { at, filter }: ActiveContractsQuery) {
+  if (partiesOf(filter, operator) === null) {
+    yield* replica.walkContracts()
     return
   }
-  for (const [party, flags] of byParty) {
+  const keys = [...filter.byParty].flatMap(([party, flags]) => {
     // Versions of a template share an index.
     const entities = new Set(
       templates
         .filter((_, index) => ((flags[index] ?? 0) & MATCHES) !== 0)
         .map((one) => one.entity),
     )
-    for (const entity of entities)
-      yield* replica.walkContracts(`party:${entity}:${party}`, Math.max(elementsMax, PORTION_MIN))
-  }
+    return [...entities].map((entity) => partyKey(entity, party))
+  })
+  yield* replica.walkContractsByKeys(keys, {
+    portion: PORTION,
+    upTo: at,
+  })
 }
 
-/** Contracts from before a range that updates of the range archived. */
-async function* archivedContracts({ feed, replica }: LedgerReads, range: UpdateRange) {
-  let rest: UpdateRange | null = range.after < range.upTo ? range : null
-  while (rest !== null) {
-    const portion = await readPortion(feed, rest)
-    yield Array.from(portion.updates).flatMap((update) => replica.history.archivedContracts(update))
-    rest = portion.rest
+/** The parties whose contracts match; null for the contracts of any party. */
+function partiesOf({ anyParty, byParty }: EventFilter, operator: PartyId): PartyId[] | null {
+  return anyParty !== null || byParty.has(operator) ? null : [...byParty.keys()]
+}
+
+/** Of contracts that were active at the offset, those that are archived: a superset of those that match. */
+async function* archivedContracts(
+  { feed, operator, replica }: LedgerReads,
+  { at, filter }: ActiveContractsQuery,
+  onRows: StreamReader['onRows'],
+) {
+  if (at >= feed.end().offset) return
+  const portions = replica.history.archivalsAfter(partiesOf(filter, operator), at)
+  for await (const { pruned, updates } of portions) {
+    // Pruning hides updates before it deletes what leads to them.
+    if (pruned > at) throw prunedError({ after: at, upTo: feed.end().offset, pruned })
+    onRows?.(updates.length)
+    yield updates.flatMap((update) => replica.history.archivedContracts(update))
   }
+  const pruned = await replica.history.prunedOffset()
+  if (pruned > at) throw prunedError({ after: at, upTo: feed.end().offset, pruned })
 }
 
 /** An element of the answer; null if no party of the filter may see it. */
@@ -292,25 +341,35 @@ function createdEventOf(contract: Contract, { anyParty, byParty }: EventFilter):
   })
 }
 
+type ContractEvents = {
+  /** JSON of its `CreatedEvent`. */
+  readonly created: string
+  /** JSON of its `ArchivedEvent`; null while it is active. */
+  readonly archived: string | null
+}
+
 /**
- * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2): JSON of the answer; null if the
- * contract is unknown or pruned, or no party of the filter has a stake in it. The update that archived a contract holds it
- * completely. So it is found until that update is pruned, even if the update that created it was pruned before.
+ * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2); null if the contract is unknown or
+ * pruned, or no party of the filter has a stake in it. The update that archived a contract holds it completely. So it is
+ * found until that update is pruned, even if the update that created it was pruned before.
  */
-export async function contractEvents(
-  { replica, synchronizerId }: LedgerReads,
+async function eventsOf(
+  { replica }: LedgerReads,
   id: ContractId,
-  filter: EventFilter,
-): Promise<string | null> {
-  const place = `"synchronizerId":${JSON.stringify(synchronizerId)}}`
-  const shown = (created: string | null, archived: string | null) =>
-    created &&
-    `{"created":{"createdEvent":${created},${place},"archived":${archived && `{"archivedEvent":${archived},${place}`}}`
+  read: { readonly filter: EventFilter; readonly countRows: (rows: number) => void },
+): Promise<ContractEvents | null> {
+  const { filter, countRows } = read
+  if (!OUR_CONTRACT_ID.test(id)) return null
   // In this order, so that the second read finds a contract that was archived after the first.
   const [contract] = await replica.contracts([id])
-  if (contract) return shown(createdEventOf(contract, filter), null)
+  countRows(1)
+  if (contract) {
+    const created = createdEventOf(contract, filter)
+    return created === null ? null : { created, archived: null }
+  }
   const update = await replica.history.archivalOf(id)
   if (update === null) return null
+  countRows(update.events.length)
   const events = contractEventsJson(update, id, filter)
   const eventOf = (name: string) => {
     const start = `{"${name}":`
@@ -319,5 +378,5 @@ export async function contractEvents(
   const earlier = replica.history.archivedContracts(update).find((one) => one.contractId === id)
   // A contract that the same update created is shown from its event.
   const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
-  return shown(created, eventOf('ArchivedEvent'))
+  return created === null ? null : { created, archived: eventOf('ArchivedEvent') }
 }

@@ -2,7 +2,7 @@
  * Ends streams whose caller may no longer read as when they began (docs/upstream.md §L6.3): the
  * user's rights changed, or the token expired. The user store reports changes, so nothing is polled.
  */
-import { anySignal, type Clock } from '@quorumscan/base'
+import { anySignal, type Clock, held, membersOf } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { UserId } from '@quorumscan/model'
 import type { Users } from '@quorumscan/users'
@@ -18,7 +18,16 @@ export function createStreamGuard(deps: {
   readonly clock: Clock
 }) {
   const { users, clock } = deps
-  const watchedByUser = new Map<UserId, Set<Watched>>()
+  const watchedByUser = held(
+    {
+      owner: 'ledger-api',
+      name: 'streams with rights',
+      kind: 'work',
+      bound: 'the pool of WebSockets of /v2',
+    },
+    new Map<UserId, Set<Watched>>(),
+    membersOf,
+  )
 
   const endAll = (userId: UserId, message: string, isStale: (caller: Caller) => boolean) => {
     for (const { caller, end } of watchedByUser.get(userId) ?? [])

@@ -2,6 +2,7 @@
  * Updates as the replica applies them, for any number of streams. One listener wakes all streams and keeps the newest
  * updates in memory, so that streams at the ledger end read nothing from Redis.
  */
+import { held } from '@quorumscan/base'
 import type { LogPosition, Offset } from '@quorumscan/model'
 import type { Replica, StoredUpdate, UpdateHistory, UpdateRange } from '@quorumscan/replica'
 
@@ -78,7 +79,15 @@ export function createUpdateFeed(replica: Source) {
 
 /** Wakes any number of streams in time proportional to their number, unlike `EventEmitter`. */
 function createNotifier() {
-  const waiting = new Set<() => void>()
+  const waiting = held(
+    {
+      owner: 'ledger-api',
+      name: 'streams that wait for updates',
+      kind: 'work',
+      bound: 'those of the WebSockets of /v2',
+    },
+    new Set<() => void>(),
+  )
   return {
     notify(): void {
       for (const resolve of waiting) resolve()

@@ -3,6 +3,7 @@
  *
  * @module-tag rest
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, NEWEST_RULES, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
@@ -12,7 +13,9 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { formatInstant } from './instants.ts'
+import { formatLedgerInstant } from './instants.ts'
+import { stateHandlers } from './state.ts'
+import { createStreamGuard } from './stream-guard.ts'
 import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
 import {
   type PlainFilter,
@@ -23,6 +26,7 @@ import {
 import { startUpdateServer } from './testing/update-server.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { openUpdates, type UpdatesDeps } from './updates.ts'
+import { updatesPageHandler } from './updates-page.ts'
 
 const seed = process.env['SEED'] ?? '7'
 const scenario = growRandomLog(seed, cases(150, 1000))
@@ -73,6 +77,33 @@ const it = base
         return found
       },
   )
+  .extend('guard', () => {
+    const record = { user: { isDeactivated: false }, rights: everyone }
+    const users = { get: async () => record as never, onChange: () => () => {} }
+    return createStreamGuard({ users, clock })
+  })
+  .extend('walk', ({ deps, guard }) => {
+    const page = updatesPageHandler({ ...deps, guard })
+    /** All pages, until one has no token, or reaches the end without one. */
+    return async (body: object): Promise<Page[]> => {
+      const pages: Page[] = []
+      let pageToken: string | null = ''
+      while (pageToken !== null) {
+        const bytes = await page({
+          body: { ...body, pageToken } as never,
+          caller: { ...caller, expiresAt: null },
+          signal: new AbortController().signal,
+          countRows: () => {},
+        })
+        const found = JSON.parse(Buffer.from(bytes).toString('utf8')) as Page
+        pages.push(found)
+        const isAtEnd = !('endOffsetInclusive' in body) && found.highestPageOffsetInclusive === end
+        const isOver = isAtEnd && !('descendingOrder' in body && body.descendingOrder === true)
+        pageToken = isOver ? null : found.nextPageToken
+      }
+      return pages
+    }
+  })
   .extend(
     'local',
     ({ deps }) =>
@@ -81,6 +112,13 @@ const it = base
           JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
         ),
   )
+
+type Page = {
+  readonly updates: readonly Wire[]
+  readonly lowestPageOffsetExclusive: number
+  readonly highestPageOffsetInclusive: number
+  readonly nextPageToken: string | null
+}
 
 const parties = [
   ...new Set(
@@ -208,7 +246,7 @@ const comparable = (updates: unknown[]) =>
     const { recordTime, ...rest } = update as { recordTime: number | string }
     return {
       ...rest,
-      recordTime: typeof recordTime === 'number' ? formatInstant(recordTime) : recordTime,
+      recordTime: typeof recordTime === 'number' ? formatLedgerInstant(recordTime) : recordTime,
     }
   })
 
@@ -252,6 +290,45 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
+  it('pages of any size, in either direction, adjoin and add up to the whole', {
+    tags: ['ledger-interface'],
+  }, async ({ read, walk }) => {
+    await fc.assert(
+      fc.asyncProperty(
+        format,
+        fc.record({
+          bounds: fc.tuple(fc.nat({ max: end }), fc.integer({ min: 1, max: end })),
+          isOpen: fc.boolean(),
+          descending: fc.boolean(),
+          maxPageSize: fc.integer({ min: 1, max: 40 }),
+        }),
+        async (plain, { bounds, isOpen, descending, maxPageSize }) => {
+          const [begin, last] = [Math.min(...bounds), isOpen ? end : Math.max(...bounds)]
+          const request = {
+            beginOffsetExclusive: begin,
+            ...(isOpen ? {} : { endOffsetInclusive: last }),
+            descendingOrder: descending,
+            maxPageSize,
+            updateFormat: toWireFormat(plain),
+          }
+          const pages = await walk(request)
+          const whole = await read(plain, { begin, end: last, descending })
+          expect(pages.flatMap(({ updates }) => updates)).toEqual(whole)
+          const ranges = pages.map(
+            (page) => [page.lowestPageOffsetExclusive, page.highestPageOffsetInclusive] as const,
+          )
+          const ascending = descending ? ranges.reverse() : ranges
+          expect(ascending.at(0)?.[0]).toBe(begin)
+          expect(ascending.at(-1)?.[1]).toBe(last)
+          for (const [index, [, highest]] of ascending.slice(0, -1).entries())
+            expect(ascending[index + 1]?.[0]).toBe(highest)
+          for (const { updates } of pages) expect(updates.length).toBeLessThanOrEqual(maxPageSize)
+        },
+      ),
+      { numRuns: cases(20, 200), seed: Number(seed) },
+    )
+  })
+
   it('a created event has all members, and its values are those of the contract', async ({
     read,
   }) => {
@@ -290,13 +367,89 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
           packageName: contract.packageName,
           signatories: contract.signatories,
           observers: contract.observers,
-          createdAt: formatInstant(contract.createdAt),
+          createdAt: formatLedgerInstant(contract.createdAt),
           acsDelta: true,
         })
       }
     }
     expect(compared).toBeGreaterThan(20)
   })
+})
+
+const NOTHING: PlainFormat = {
+  ...EVERYTHING,
+  byParty: { [`nobody::1220${'0'.repeat(64)}`]: [] },
+  anyParty: null,
+  topology: null,
+}
+
+it.for([
+  ['that it shows', EVERYTHING],
+  ['that it does not show', NOTHING],
+] as const)('a page reads the updates %s in pieces', async ([, plain], { feed, deps, guard }) => {
+  const updateFormat = toWireFormat(plain)
+  const longFeed: UpdateFeed = {
+    ...feed,
+    async read(range) {
+      const portion = await feed.read({ ...range, upTo: end, bytes: 2 ** 22 })
+      if (portion.kind === 'pruned') return portion
+      const updates = [...portion.updates]
+      return { ...portion, updates: Array.from({ length: 10 }, () => updates).flat(), rest: null }
+    },
+  }
+  let turn = 0
+  let isOver = false
+  const rowsByTurn = new Map<number, number>()
+  const reading = updatesPageHandler({ ...deps, guard, feed: longFeed })({
+    body: { maxPageSize: 1000, endOffsetInclusive: end, updateFormat } as never,
+    caller: { ...caller, expiresAt: null },
+    signal: new AbortController().signal,
+    countRows: (rows) => rowsByTurn.set(turn, (rowsByTurn.get(turn) ?? 0) + rows),
+  }).finally(() => {
+    isOver = true
+  })
+  for (; !isOver; turn++) await nextTurn()
+  const characters = (await reading).byteLength
+  const rows = [...rowsByTurn.values()]
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500)
+  expect(Math.max(...rows)).toBeLessThanOrEqual(64)
+  // 64 KiB in a turn, and the update that reaches them.
+  expect(characters / rows.length).toBeLessThan(128 * 1024)
+})
+
+it('a contract is paid for by the events of the update that archived it', async ({
+  deps,
+  guard,
+}) => {
+  const operator = network.genesis.dso
+  const reads = { ...deps, guard, operator }
+  const handlers = stateHandlers({ reads, participantId: '' } as never)
+  const ids = ledger
+    .results()
+    .flatMap((result) =>
+      result.kind === 'accepted'
+        ? result.update.events.flatMap((event) =>
+            event.kind === 'created' ? event.contractId : [],
+          )
+        : [],
+    )
+  const wire = toWireFormat(EVERYTHING) as { includeTransactions: { eventFormat: object } }
+  const { eventFormat } = wire.includeTransactions
+  let archivedCount = 0
+  for (const contractId of ids.slice(0, 100)) {
+    const archival = await deps.replica.history.archivalOf(contractId)
+    if (archival !== null) archivedCount++
+    for (const read of [handlers.getContractById, handlers.getEventsByContractId]) {
+      let rows = 0
+      const countRows = (count: number) => {
+        rows += count
+      }
+      const body = { contractId, queryingParties: [], eventFormat }
+      await read({ body, caller, countRows } as never)
+      expect(rows).toBe(1 + (archival?.events.length ?? 0))
+    }
+  }
+  expect(archivedCount).toBeGreaterThan(5)
 })
 
 it('an open stream has every update once, for any number of portions', async ({ feed, deps }) => {

@@ -7,7 +7,7 @@ import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
 import type { LedgerReads } from './dependencies.ts'
-import { formatInstant } from './instants.ts'
+import { formatLedgerInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
@@ -20,6 +20,8 @@ const PROGRESS_INTERVAL_MS = 15_000
  * garbage collector more.
  */
 const BATCH_ELEMENTS = 64
+/** An update may have a thousand events. */
+const BATCH_CHARACTERS = 128 * 1024
 
 type StreamDeps = Pick<LedgerReads, 'feed' | 'clock' | 'synchronizerId'>
 
@@ -36,6 +38,8 @@ export type StreamReader = {
    * stream ends there, and does not call it.
    */
   readonly onCaughtUp?: (() => void) | undefined
+  /** Called with the number of rows that were read: updates, completions or contracts, also those not shown. */
+  readonly onRows?: ((rows: number) => void) | undefined
 }
 
 /** A request that was checked. Its elements end, or fail with the signal's reason, when the signal aborts. */
@@ -59,7 +63,7 @@ export async function* boundedUpdates(
   range: Omit<UpdateRange, 'bytes'>,
   options: UpdateStreamOptions,
 ): Elements {
-  const { project, signal, elementsMax } = options
+  const { project, signal, elementsMax, onRows } = options
   let bytes = firstPortionBytes(elementsMax)
   let next = range.after < range.upTo ? readPortion(feed, { ...range, bytes }) : null
   while (next !== null) {
@@ -71,7 +75,7 @@ export async function* boundedUpdates(
     next = elementsMax === undefined ? readRest() : null
     // A consumer that stops early never reads it.
     next?.catch(() => {})
-    yield* projected(updates, { project, elementsMax })
+    yield* projected(updates, { project, elementsMax, onRows })
     next ??= readRest()
   }
 }
@@ -87,13 +91,13 @@ const UPDATE_BYTES = 2 * 1024
 const PORTION_BYTES_MAX = 256 * 1024
 
 /** About as many updates as the reader takes. */
-function firstPortionBytes(elementsMax: number | undefined): number {
+export function firstPortionBytes(elementsMax: number | undefined): number {
   if (elementsMax === undefined) return PORTION_BYTES_MAX
   return Math.min(Math.max(elementsMax, 1) * UPDATE_BYTES, PORTION_BYTES_MAX)
 }
 
 /** Portions of a limited read double, as the filter may let few updates pass. */
-function nextPortionBytes(bytes: number): number {
+export function nextPortionBytes(bytes: number): number {
   return Math.min(2 * bytes, PORTION_BYTES_MAX)
 }
 
@@ -107,7 +111,7 @@ export function endlessUpdates(
   options: UpdateStreamOptions,
 ): Elements {
   const { feed } = deps
-  const { project, signal, elementsMax, onCaughtUp } = options
+  const { project, signal, elementsMax, onCaughtUp, onRows } = options
   let bytes = firstPortionBytes(elementsMax)
   return endless(deps, after, {
     member: 'update',
@@ -120,7 +124,7 @@ export function endlessUpdates(
       const { updates, rest } = await readPortion(feed, range)
       signal.throwIfAborted()
       bytes = nextPortionBytes(bytes)
-      const last = yield* projected(updates, { project, elementsMax })
+      const last = yield* projected(updates, { project, elementsMax, onRows })
       return rest === null || last === undefined ? end : last
     },
   })
@@ -165,7 +169,7 @@ export async function* endless(
       progressMs = nowMs + PROGRESS_INTERVAL_MS
       if (reported !== offset) {
         reported = offset
-        const synchronizerTimes = [{ synchronizerId, recordTime: formatInstant(recordTime) }]
+        const synchronizerTimes = [{ synchronizerId, recordTime: formatLedgerInstant(recordTime) }]
         const OffsetCheckpoint = { value: { offset, synchronizerTimes } }
         yield [JSON.stringify({ [member]: { OffsetCheckpoint } })]
       }
@@ -190,18 +194,28 @@ export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
 /** Returns the last of the updates. */
 function* projected(
   updates: Iterable<StoredUpdate>,
-  { project, elementsMax = BATCH_ELEMENTS }: Pick<UpdateStreamOptions, 'project' | 'elementsMax'>,
+  {
+    project,
+    elementsMax = BATCH_ELEMENTS,
+    onRows,
+  }: Pick<UpdateStreamOptions, 'project' | 'elementsMax' | 'onRows'>,
 ) {
   const batchElements = Math.min(Math.max(elementsMax, 1), BATCH_ELEMENTS)
   let elements: string[] = []
+  let characters = 0
   let last: StoredUpdate | undefined
   for (const update of updates) {
     const element = project(update)
-    if (element !== null) elements.push(element)
+    onRows?.(1)
+    if (element !== null) {
+      elements.push(element)
+      characters += element.length
+    }
     last = update
-    if (elements.length < batchElements) continue
+    if (elements.length < batchElements && characters < BATCH_CHARACTERS) continue
     yield elements
     elements = []
+    characters = 0
   }
   if (elements.length > 0) yield elements
   return last

@@ -3,10 +3,9 @@
  * updates by id or offset (§L3.2, §L3.5).
  */
 
-import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
-import { fromUtf8, utf8 } from '@quorumscan/base'
+import { type BodyOf, type ledgerRoutes, TREE_PARTIES_MAX } from '@quorumscan/api'
+import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import type { Offset } from '@quorumscan/model'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Caller, CallerRights } from './callers.ts'
 import { invalidArgument, missingField, requiredLedgerString } from './commands/grammar.ts'
@@ -15,13 +14,22 @@ import {
   assertMayRead,
   combineFormats,
   combineTreeFormat,
+  formatOfParties,
   readUpdateFormat,
   type UpdateFormat,
 } from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
+import {
+  afterLedgerEnd,
+  assertNotPruned,
+  type Int64,
+  negativeOffset,
+  nonPositiveOffset,
+} from './offsets.ts'
 import { createProjection, type Projection } from './projection.ts'
-import { boundedUpdates, endlessUpdates, type OpenStream, prunedError } from './update-stream.ts'
+import { boundedUpdates, endlessUpdates, type OpenStream } from './update-stream.ts'
+import { updatesPageHandler } from './updates-page.ts'
 
 const OUR_UPDATE_ID = /^1220[0-9a-f]{64}$/
 
@@ -34,50 +42,93 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
     assertMayRead(caller, format)
     return format
   }
-  const projectionOf = (format: UpdateFormat) =>
-    createProjection(readUpdateFormat(format), reads.synchronizerId)
-  const byId = async (id: string, updateFormat: UpdateFormat | undefined, caller: Caller) => {
+  const projectionOf = (format: UpdateFormat, shape?: 'tree') => {
+    const view = readUpdateFormat(format)
+    const transactions =
+      view.transactions && shape ? { ...view.transactions, shape } : view.transactions
+    return createProjection({ ...view, transactions }, reads.synchronizerId)
+  }
+  const byId = async (
+    id: string,
+    updateFormat: UpdateFormat | undefined,
+    caller: Caller,
+    shape?: 'tree',
+  ) => {
     const format = demandFormat(updateFormat, caller)
     requiredLedgerString(id, 'update_id')
-    const project = projectionOf(format)
+    const project = projectionOf(format, shape)
     return elementOf(OUR_UPDATE_ID.test(id) ? await history.updateById(id) : null, project, id)
+  }
+  const byOffset = async (
+    offset: Int64,
+    updateFormat: UpdateFormat | undefined,
+    caller: Caller,
+    shape?: 'tree',
+  ) => {
+    const format = demandFormat(updateFormat, caller)
+    if (offset <= 0) throw nonPositiveOffset('offset', offset)
+    const project = projectionOf(format, shape)
+    const isApplied = offset <= reads.feed.end().offset
+    const found = isApplied ? await history.updateAt(Number(offset)) : null
+    return elementOf(found, project, String(offset))
   }
   return {
     getUpdates: list(false),
     getUpdateFlats: list(false),
     getUpdateTrees: list(true),
+    getUpdatesPage: updatesPageHandler(reads),
     getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
+    getUpdateByOffset: ({ body, caller }) => byOffset(body.offset, body.updateFormat, caller),
     async getTransactionById({ body, caller }) {
-      const { updateId, requestingParties } = body
-      if (body.transactionFormat !== undefined && requestingParties.length > 0)
-        throw invalidArgument('transaction_format and requesting_parties are both given')
-      const transactionFormat = body.transactionFormat ?? formatOf(requestingParties)
-      const found = await byId(updateId, { includeTransactions: transactionFormat }, caller)
-      const { update } = JSON.parse(fromUtf8(found))
-      if (update.Transaction === undefined) throw notFound(updateId)
-      return utf8(JSON.stringify({ transaction: update.Transaction.value }))
+      const format = transactionFormatOf(body)
+      return withoutKind(await byId(body.updateId, format, caller))
     },
-    async getUpdateByOffset({ body, caller }) {
-      const { offset } = body
-      const format = demandFormat(body.updateFormat, caller)
-      if (offset <= 0) throw nonPositiveOffset('offset', offset)
-      const project = projectionOf(format)
-      const isApplied = offset <= reads.feed.end().offset
-      const found = isApplied ? await history.updateAt(Number(offset)) : null
-      return elementOf(found, project, String(offset))
+    async getTransactionByOffset({ body, caller }) {
+      const format = transactionFormatOf(body)
+      return withoutKind(await byOffset(body.offset, format, caller))
+    },
+    async getTransactionTreeById({ params: { updateId }, query, caller }) {
+      const format = treeFormatOf(query.parties)
+      return withoutKind(await byId(updateId, format, caller, 'tree'))
+    },
+    async getTransactionTreeByOffset({ params: { offset }, query, caller }) {
+      const format = treeFormatOf(query.parties)
+      return withoutKind(await byOffset(offset, format, caller, 'tree'))
     },
   }
 }
 
-/** The format of the former member `requestingParties`. @throws {LedgerError} MISSING_FIELD without parties. */
-function formatOf(parties: readonly string[]): NonNullable<UpdateFormat['includeTransactions']> {
-  if (parties.length === 0) throw missingField('transaction_format')
-  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
-  return {
-    transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-    eventFormat: { filtersByParty, verbose: true },
+/** @throws {LedgerError} MISSING_FIELD without format and parties, INVALID_ARGUMENT with both. */
+function transactionFormatOf(request: {
+  readonly transactionFormat?: UpdateFormat['includeTransactions']
+  readonly requestingParties: readonly string[]
+}): UpdateFormat {
+  const { transactionFormat, requestingParties: parties } = request
+  if (transactionFormat === undefined) {
+    if (parties.length === 0) throw missingField('transaction_format')
+    return formatOfParties(parties, 'TRANSACTION_SHAPE_ACS_DELTA')
   }
+  if (parties.length > 0)
+    throw invalidArgument('transaction_format and requesting_parties are both given')
+  return { includeTransactions: transactionFormat }
 }
+
+/** @throws {LedgerError} MISSING_FIELD without parties, INVALID_ARGUMENT for too many. */
+function treeFormatOf(parties: readonly string[] = []): UpdateFormat {
+  if (parties.length === 0) throw missingField('requesting_parties')
+  if (parties.length > TREE_PARTIES_MAX)
+    throw invalidArgument(`a tree is shown to at most ${TREE_PARTIES_MAX} parties`)
+  return formatOfParties(parties, 'TRANSACTION_SHAPE_LEDGER_EFFECTS')
+}
+
+/** `{"transaction": …}` of an element of a stream, which is a transaction because its format names no other kind. */
+function withoutKind(element: Uint8Array): Uint8Array {
+  const [value] = ELEMENT_OF_TRANSACTION.exec(fromUtf8(element))?.slice(1) ?? []
+  assert(value !== undefined, 'an element of transactions is a transaction')
+  return utf8(`{"transaction":${value}}`)
+}
+
+const ELEMENT_OF_TRANSACTION = /^\{"update":\{"Transaction(?:Tree)?":\{"value":(.*)\}\}\}$/s
 
 /** An update that is filtered out, or has no event in the requested shape, is not found either. */
 function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
@@ -140,30 +191,3 @@ export const openUpdates =
         : boundedUpdates(deps, { after, upTo, order }, options)
     }
   }
-
-/** @throws {LedgerError} PARTICIPANT_PRUNED_DATA_ACCESSED. */
-export async function assertNotPruned(
-  { replica }: Pick<LedgerReads, 'replica'>,
-  range: { readonly after: Offset; readonly upTo: Offset | null },
-): Promise<void> {
-  const pruned = await replica.history.prunedOffset()
-  if (range.after < pruned) throw prunedError({ ...range, pruned })
-}
-
-/** An offset as a client sends it: any int64. */
-type Int64 = number | bigint
-
-export function negativeOffset(field: string, offset: Int64): LedgerError {
-  return new LedgerError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is a negative integer`)
-}
-
-export function nonPositiveOffset(field: string, offset: Int64): LedgerError {
-  const message = `Offset ${offset} in ${field} is not a positive integer`
-  return new LedgerError('NON_POSITIVE_OFFSET', message)
-}
-
-/** @param name - `Begin`, `End`, or the member that holds the offset. */
-export function afterLedgerEnd(name: string, offset: Int64, end: Offset): LedgerError {
-  const message = `${name} offset (${offset}) is after ledger end (${end})`
-  return new LedgerError('OFFSET_AFTER_LEDGER_END', message)
-}

@@ -17,7 +17,7 @@ import {
   type PartyId,
   parseAmount,
 } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { enclosing, formatEventId, type HistoryStep, isHistoryStep } from './history-rows.ts'
 
 const ZERO = formatAmount(0n)
@@ -104,7 +104,7 @@ export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {
     const activity = {
       activity_type: kind.activity_type,
       event_id: formatEventId(entry.offset, rows.length),
-      date: formatTime(entry.recordTime),
+      date: formatInstant(entry.recordTime),
       domain_id: entry.synchronizerId,
       offset: String(entry.offset),
       round: kind.round,

@@ -447,8 +447,13 @@ it('only its parties end a renewal payment, an offer or the context of an ended 
   story.do(alice, makePaymentCommand({ idle, inputs: story.coins(alice) }))
   const payment = story.ledger.all(subscriptionPayment)[0]?.contractId as ContractId
   const offered = {
-    ...{ sender: alice.party, receiver: story.actor('bob').party, amount: amountOf('1') },
-    ...{ inputs: story.coins(alice), executeBefore: 9e15, description: '', trackingId: '' },
+    sender: alice.party,
+    receiver: story.actor('bob').party,
+    amount: amountOf('1'),
+    inputs: story.coins(alice),
+    executeBefore: 9e15,
+    description: '',
+    trackingId: '',
   }
   story.do(alice, createTransferInstructionCommand({ coinRules: story.the(coinRules), ...offered }))
   const instruction = story.ledger.all(transferInstruction)[0]?.contractId as ContractId

@@ -5,16 +5,17 @@
 import { assert, ByteReader } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import { contractIdOf, rememberPayloadText, updateIdOf } from './contract-id.ts'
-import { dueOfPayload, keysOfPayload } from './contract-keys.ts'
+import { type AmountEntry, amountsOfPayload, dueOfPayload, keysOfPayload } from './contract-keys.ts'
 import { PackReader, PackWriter } from './packing.ts'
 import type { DueItem } from './ports.ts'
 import { REGISTRY, type Registry } from './registry.ts'
 import { encodePayload, ownPayloadOf, rememberPayload, stakeholdersOf } from './template.ts'
 
-/** A contract with its index keys (`keysOf`) and due times (`dueOf`). */
+/** A contract with its index keys (`keysOf`), amounts (`amountsOf`) and due times (`dueOf`). */
 export type FiledContract = {
   readonly contract: Contract
   readonly keys: readonly string[]
+  readonly amounts: readonly AmountEntry[]
   readonly due: readonly DueItem[]
 }
 
@@ -74,7 +75,7 @@ export function createContractCodec(
       return contract
     },
     /**
-     * As `decode`, with the index keys and due times of the contract. It caches nothing, for callers that read very many
+     * As `decode`, with the index keys, amounts and due times of the contract. It caches nothing, for callers that read very many
      * contracts once.
      */
     decodeFiled(bytes: Uint8Array): FiledContract {
@@ -82,6 +83,7 @@ export function createContractCodec(
       return {
         contract,
         keys: keysOfPayload(contract, template, payload),
+        amounts: amountsOfPayload(template, payload),
         due: dueOfPayload(contract, template, payload),
       }
     },

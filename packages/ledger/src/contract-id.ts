@@ -1,7 +1,7 @@
 /** Ids of updates and contracts: hashes of their content (D-31). */
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import type { Contract, ContractId, DisclosedContract, Micros, Offset } from '@quorumscan/model'
-import { canonicalJson, formatInstant as formatTime } from '@quorumscan/verifier'
+import { canonicalJson, formatInstant } from '@quorumscan/verifier'
 
 const UPDATE_TAG = utf8('quorumscan/update/2\0')
 const GENESIS_HASH_AT = UPDATE_TAG.byteLength
@@ -87,7 +87,7 @@ export function toWireContract(contract: Contract) {
     contract_id: contract.contractId,
     payload: contract.payload,
     created_event_blob: disclose(contract).blob,
-    created_at: formatTime(contract.createdAt),
+    created_at: formatInstant(contract.createdAt),
   }
 }
 

@@ -47,26 +47,41 @@ const FORMAT = 0x01
 const KEY_END = 33
 const BODY_START = 97
 
+/** A submission in bytes, before it is signed. */
+export type UnsignedEntry = {
+  /** Of the entry. */
+  readonly byteLength: number
+  sign(): Uint8Array
+}
+
 /**
- * Signs a submission. Its `participant` must be the key pair's public key.
+ * The entry of a submission, whose `participant` must be the key pair's public key.
  *
  * @throws {RangeError} If the submission is not the key pair's, is malformed, or too large.
  */
-export function encodeEntry(submission: Submission, keyPair: KeyPair): Uint8Array {
+export function prepareEntry(submission: Submission, keyPair: KeyPair): UnsignedEntry {
   if (submission.participant !== keyPair.publicKey)
     throw new RangeError('a submission is signed by its own participant')
-  // A submission is JSON by construction; its type only lacks the index signature.
-  const body = utf8(canonicalJson(submission as unknown as Json))
+  const body = utf8(canonicalJson(submission))
   if (decodeSubmission(body) === undefined) throw new RangeError('the submission is malformed')
-  const entry = concatBytes([
-    Uint8Array.of(FORMAT),
-    fromHex(keyPair.publicKey),
-    keyPair.sign(signedBytes(submission.genesis, body)),
-    body,
-  ])
-  if (entry.byteLength > ENTRY_BYTES_MAX)
+  const byteLength = BODY_START + body.byteLength
+  if (byteLength > ENTRY_BYTES_MAX)
     throw new RangeError(`an entry has at most ${ENTRY_BYTES_MAX} bytes`)
-  return entry
+  return {
+    byteLength,
+    sign: () =>
+      concatBytes([
+        Uint8Array.of(FORMAT),
+        fromHex(keyPair.publicKey),
+        keyPair.sign(signedBytes(submission.genesis, body)),
+        body,
+      ]),
+  }
+}
+
+/** Signs a submission. @throws {RangeError} As `prepareEntry`. */
+export function encodeEntry(submission: Submission, keyPair: KeyPair): Uint8Array {
+  return prepareEntry(submission, keyPair).sign()
 }
 
 /** Decodes strictly; never throws. `genesisHash` is hex. */

@@ -1,7 +1,9 @@
 /** The state at offset 0: it follows from the genesis document alone. */
+
 import { assert } from '@quorumscan/base'
 import { type Amount, type Contract, type PartyId, parseAmount, partyIdOf } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
+import { type GenesisNode, memberSetOf } from '@quorumscan/verifier'
 import { updateIdOf } from './contract-id.ts'
 import { OPEN_ROUNDS } from './limits.ts'
 import { Refusal } from './refusal.ts'
@@ -14,7 +16,7 @@ import { openMiningRound } from './templates/open-mining-round.ts'
 import { LedgerTransaction } from './transaction.ts'
 
 /** The party of a super-validator: its participant is its operator key (D-41). */
-export function svPartyOf(node: Genesis['nodes'][number]): PartyId {
+export function svPartyOf(node: GenesisNode): PartyId {
   const party = partyIdOf(node.name, node.operatorKey)
   assert(party !== undefined, 'a node name is a party hint')
   return party
@@ -30,7 +32,10 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
   const { dso, names, coin, recordTime, protocolVersion } = genesis
   const rules = rulesOf(protocolVersion)
   if (rules === undefined) throw unknownVersion(protocolVersion)
-  const svs = genesis.nodes.map((node) => ({ name: node.name, party: svPartyOf(node) }))
+  const svs = memberSetOf(genesis).members.map((node) => ({
+    name: node.name,
+    party: svPartyOf(node),
+  }))
   const tx = new LedgerTransaction({
     rules,
     view: emptyView,
@@ -75,7 +80,7 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
   return {
     created,
     archived: [],
-    change: null,
+    changes: [],
     seen: null,
     allocated: svs.map(({ party }) => party),
   }

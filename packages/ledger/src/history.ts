@@ -8,7 +8,7 @@ import type {
   Offset,
   Update,
 } from '@quorumscan/model'
-import { canonicalJson, type Json } from '@quorumscan/verifier'
+import { canonicalJson } from '@quorumscan/verifier'
 import { payloadText, u64 } from './contract-id.ts'
 
 /**
@@ -23,8 +23,7 @@ export function encodeResult(result: EntryResult): Uint8Array {
       return utf8(`{"kind":"ignored","reason":${canonicalJson(result.reason)}}`)
     case 'rejected': {
       const { code, message, prior } = result
-      const blocked =
-        prior === undefined ? '' : `,"prior":${canonicalJson(prior as unknown as Json)}`
+      const blocked = prior === undefined ? '' : `,"prior":${canonicalJson(prior)}`
       const members = `"code":${canonicalJson(code)},"completion":${completionText(result.completion)}`
       return utf8(`{${members},"kind":"rejected","message":${canonicalJson(message)}${blocked}}`)
     }
@@ -38,11 +37,11 @@ export function encodeResult(result: EntryResult): Uint8Array {
 }
 
 function completionText(completion: Completion): string {
-  return canonicalJson(completion as unknown as Json)
+  return canonicalJson(completion)
 }
 
 function updateText({ allocated, events, updateId, workflowId }: Update): string {
-  const hosted = canonicalJson(allocated as unknown as Json)
+  const hosted = canonicalJson(allocated)
   const members = events.map(eventText).join(',')
   return `{"allocated":${hosted},"events":[${members}],"updateId":"${updateId}","workflowId":${canonicalJson(workflowId)}}`
 }

@@ -3,13 +3,10 @@
  *
  * Not in the specification: which members it has. We chose those of the network's token standard, which wallets know.
  */
-import type { DamlValue } from '@quorumscan/model'
+import { type DamlValue, INSTRUMENT_ID } from '@quorumscan/model'
 import { type Template, templateRef } from './template.ts'
 import { coin } from './templates/coin.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
-
-/** The id of the only instrument (D-2). */
-const INSTRUMENT = 'Coin'
 
 type Members = Readonly<Record<string, DamlValue>>
 
@@ -26,7 +23,7 @@ export function holdingViewOf(payload: Members): DamlValue {
   const context = lock?.['optContext'] ?? null
   return {
     owner: held['owner'] as string,
-    instrumentId: { admin: held['dso'] as string, id: INSTRUMENT },
+    instrumentId: { admin: held['dso'] as string, id: INSTRUMENT_ID },
     amount: amount['initialAmount'] as string,
     lock:
       lock === undefined

@@ -195,9 +195,7 @@ it('any signed bytes give a result, and create no contract that the operator did
         })
         const { offset, recordTime, result, created } = story.ledger.append(bytes)
         activityRowsOf({ offset, recordTime, synchronizerId, result })
-        expect(Buffer.from(encodeResult(result)).toString()).toBe(
-          canonicalJson(result as unknown as Json),
-        )
+        expect(Buffer.from(encodeResult(result)).toString()).toBe(canonicalJson(result))
         for (const contract of created) {
           expect(contract.signatories, contract.templateId).toContain(dso)
           expect(story.ledger.contract(contract.contractId)).toEqual(contract)

@@ -18,10 +18,19 @@ export {
   updateIdOf,
   type WireContract,
 } from './contract-id.ts'
-export { dueOf, keysOf } from './contract-keys.ts'
+export {
+  type AmountEntry,
+  amountKey,
+  amountsOf,
+  dueOf,
+  keysOf,
+  partyKey,
+  stakeholdersOf,
+} from './contract-keys.ts'
 export * from './entry.ts'
 export { unitsOfBytes, unitsOfContracts } from './entry-units.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
+export { growthOf } from './growth.ts'
 export { encodeResult, nextHistoryHash } from './history.ts'
 export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'
 export { holdingViewOf, implementsHolding } from './holding-view.ts'
@@ -52,8 +61,8 @@ export {
   templates,
 } from './registry.ts'
 export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
-export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
-export { changeIdOf, countContracts } from './submission-facts.ts'
+export type { CellKey, ChangeRecord, KeptChange, StateDelta, StateView } from './state.ts'
+export { addsToState, changeIdOf, countContracts } from './submission-facts.ts'
 export {
   type Choice,
   encodePayload,
@@ -65,7 +74,7 @@ export {
 export { ansEntry } from './templates/ans-entry.ts'
 export { ansEntryContext } from './templates/ans-entry-context.ts'
 export { ansRules } from './templates/ans-rules.ts'
-export { coin } from './templates/coin.ts'
+export { type CoinPayload, coin } from './templates/coin.ts'
 export { coinRules } from './templates/coin-rules.ts'
 export { confirmation } from './templates/confirmation.ts'
 export { blockVersionAt, type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'

@@ -19,6 +19,7 @@ import { dedupe, isLoaded, missingCells } from './cells.ts'
 import type { PreparedCommand } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
+import { countGrowth, growthIdOf } from './growth.ts'
 import type { LogEntry } from './ports.ts'
 import { attempt, MissingCells, Refusal, refuse } from './refusal.ts'
 import { payloadOf } from './registry.ts'
@@ -52,7 +53,7 @@ type SubmissionInput = InterpretInput & {
 const NO_CHANGE: StateDelta = {
   created: [],
   archived: [],
-  change: null,
+  changes: [],
   seen: null,
   allocated: [],
 }
@@ -82,9 +83,13 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   if (submission.genesis !== genesisHash) return ignored('other network')
   const facts = factsOf(submission, rules)
   if (!facts.isBound || facts.parties.has(genesis.dso)) return ignored('not bound')
-  const missing = [{ kind: 'seen', id: entryHash } as const, ...facts.keys].filter(
-    (key) => !isLoaded(view, key),
-  )
+  const isCounted = rules.isGrowthBounded && !(facts.prepared instanceof Refusal)
+  const keys: readonly CellKey[] = [
+    { kind: 'seen', id: entryHash },
+    ...facts.keys,
+    ...(isCounted ? [growthKey(input)] : []),
+  ]
+  const missing = keys.filter((key) => !isLoaded(view, key))
   if (missing.length > 0) return { kind: 'needs', keys: missing }
   if (view.seen(entryHash) !== null) return ignored('seen before')
 
@@ -92,7 +97,13 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   const completion = completionOf(submission)
   const { prepared, changeId } = facts
   const done =
-    prepared instanceof Refusal ? prepared : attempt(() => run({ ...input, facts, prepared }))
+    prepared instanceof Refusal
+      ? prepared
+      : attempt(() => {
+          const { update, effects } = run({ ...input, facts, prepared })
+          const growth = countGrowth({ ...input, dsoRules: currentDsoRules(view) }, effects)
+          return { update, effects, growth }
+        })
   if (done instanceof MissingCells) return { kind: 'needs', keys: dedupe(done.keys) }
   if (done instanceof Refusal) {
     const { code, message, prior } = done
@@ -112,8 +123,18 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   return {
     kind: 'done',
     result: { kind: 'accepted', completion, update: done.update },
-    delta: { ...done.effects, change: { id: changeId, record }, seen },
+    delta: {
+      ...done.effects,
+      changes: [{ id: changeId, record }, ...(done.growth === null ? [] : [done.growth])],
+      seen,
+    },
   }
+}
+
+/** The bytes that the participant has added on the day of the entry. */
+function growthKey({ entry, decoded }: SubmissionInput): CellKey {
+  const { participant } = decoded.submission
+  return { kind: 'change', id: growthIdOf(participant, entry.recordTime) }
 }
 
 type RunInput = SubmissionInput & {

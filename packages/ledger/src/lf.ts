@@ -16,7 +16,7 @@ import {
   parseTime,
 } from '@quorumscan/model'
 import type { Json } from '@quorumscan/verifier'
-import { formatInstant as formatTime, LONE_SURROGATE } from '@quorumscan/verifier'
+import { formatInstant, LONE_SURROGATE } from '@quorumscan/verifier'
 import type { PackReader, PackWriter } from './packing.ts'
 
 /** A value that does not fit its type. `path` leads to it from the outermost value. */
@@ -151,7 +151,7 @@ export const time: Lf<Micros> = {
   encode(value) {
     if (!Number.isSafeInteger(value) || value < 0)
       throw new LfError('a Time lies between 1970 and 2255')
-    return formatTime(value)
+    return formatInstant(value)
   },
   pack: (value, writer) => writer.unsigned(value),
   unpack: (reader) => reader.unsigned(),

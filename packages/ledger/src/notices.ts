@@ -8,7 +8,7 @@
  */
 import { assert } from '@quorumscan/base'
 import type { CreatedEvent, ExercisedEvent, LedgerEvent, PartyId } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { AppliedResult } from './activities.ts'
 import { enclosing, formatNoticeId, type HistoryStep, isHistoryStep } from './history-rows.ts'
 import { isOf, type Template } from './template.ts'
@@ -47,7 +47,7 @@ export function noticeRowsOf(entry: AppliedResult): readonly NoticeRow[] {
     if (content === null) continue
     const { parties, ...notice } = content
     const event_id = formatNoticeId(entry.offset, rows.length)
-    const activity = { event_id, date: formatTime(entry.recordTime), ...notice }
+    const activity = { event_id, date: formatInstant(entry.recordTime), ...notice }
     rows.push({ activity, parties, step: event.choice })
   }
   return rows

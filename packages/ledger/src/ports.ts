@@ -4,6 +4,7 @@
  */
 
 import type {
+  Amount,
   Contract,
   ContractId,
   EntryResult,
@@ -105,13 +106,18 @@ export type AppliedEntry = LogPosition & {
 /** Work that a job should do from `at` (record time) on, as long as the contract is active. */
 export type DueItem = { readonly job: string; readonly contractId: ContractId; readonly at: Micros }
 
+/** The number and the sum of the contracts of a list by amount. */
+export type Total = { readonly count: number; readonly sum: Amount }
+
 /** Reads of the newest applied state, for automation, wallets and command checks. */
 export interface Ledger {
   head(): Head
   /** Active contracts in the order of `ids`; null for one that is not active. */
   contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]>
-  /** Active contracts with this index key (`contract-keys.ts`). */
+  /** Active contracts with this index key (`contract-keys.ts`): the newest first, or in lists by amount the largest. */
   contractsByKey(key: string, options?: { readonly limit?: number }): Promise<readonly Contract[]>
+  /** The totals of lists by amount (`amountKey`) at one head. The cost does not depend on the lengths of the lists. */
+  totals(keys: readonly string[]): Promise<readonly Total[]>
   isPartyAllocated(party: PartyId): Promise<boolean>
   /** The due work of a job at or before the record time of the head, oldest first, after the cursor. */
   dueItems(options: {

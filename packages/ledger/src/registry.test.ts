@@ -185,7 +185,11 @@ it('contracts of both versions serve code of both versions', () => {
 it('definitions that would change others are not accepted', () => {
   const again = defineChoice(nextCoin, note.name, note)
   const twin = defineTemplate({ ...coin, since: NEXT })
-  const early = defineNextVersion(coin, { since: NOW, type: coin.type, upgrade: (one) => one })
+  const early = defineNextVersion(coin, {
+    since: coin.since,
+    type: coin.type,
+    upgrade: (one) => one,
+  })
   for (const [added, more] of [
     [[nextCoin], [note, again]],
     [[twin], []],

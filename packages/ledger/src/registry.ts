@@ -96,6 +96,8 @@ export type PackageInfo = {
   readonly name: PackageName
   readonly id: string
   readonly since: number
+  /** Canonical JSON of the definitions, which the id hashes. */
+  readonly content: string
 }
 
 const PACKAGE_NAMES = [
@@ -163,11 +165,12 @@ export function createRegistry(templates: readonly AnyTemplate[], choices: reado
         if (definition.length === 0) continue
         const before = made.findLast((other) => other.name === name)
         // The first package of a name has no more members: ids of existing networks follow from these two.
-        const content: Json =
+        const content = canonicalJson(
           before === undefined
             ? { name, definition }
-            : { name, definition, protocolVersion: since, after: before.id }
-        made.push({ name, id: toHex(sha256(utf8(canonicalJson(content)))), since })
+            : { name, definition, protocolVersion: since, after: before.id },
+        )
+        made.push({ name, id: toHex(sha256(utf8(content))), since, content })
       }
     return made
   })()

@@ -22,19 +22,25 @@ export type Rules = {
   readonly eventsMax: number
   /** Coin of one tap, times 10^10. */
   readonly tapMax: bigint
+  /** Whether a participant's entries add at most `stateBytesPerDay` of the genesis to the state in a day (D-94). */
+  readonly isGrowthBounded: boolean
+}
+
+const FIRST: Rules = {
+  version: 3,
+  commandsMax: 100,
+  contractsNamedMax: 200,
+  disclosedMax: 100,
+  submittersMax: 200,
+  eventsMax: 1000,
+  tapMax: ISSUED_AMOUNT_MAX,
+  isGrowthBounded: false,
 }
 
 /** The versions of the rules that this software knows, in ascending order. */
 export const KNOWN_RULES: readonly [Rules, ...Rules[]] = [
-  {
-    version: 3,
-    commandsMax: 100,
-    contractsNamedMax: 200,
-    disclosedMax: 100,
-    submittersMax: 200,
-    eventsMax: 1000,
-    tapMax: ISSUED_AMOUNT_MAX,
-  },
+  FIRST,
+  { ...FIRST, version: 4, isGrowthBounded: true },
 ]
 
 /** The newest rules of this software, with which new networks begin. */

@@ -9,19 +9,23 @@ export type CellKey =
   | { readonly kind: 'contract'; readonly id: ContractId }
   /** Ids of the active contracts filed under an index key, ascending. */
   | { readonly kind: 'index'; readonly key: string }
-  /** The newest acceptance of a change ID; `id` is its SHA-256, hex. */
+  /** The newest acceptance of a change ID, whose SHA-256, hex, is `id`; or the bytes of a day (`growthIdOf`). */
   | { readonly kind: 'change'; readonly id: string }
   /** Whether these entry bytes were applied before; `id` is their SHA-256, hex. */
   | { readonly kind: 'seen'; readonly id: string }
   | { readonly kind: 'party'; readonly id: PartyId }
 
+/** The newest acceptance of a change, or the bytes of a participant's day (`growth.ts`). */
 export type ChangeRecord = {
   readonly offset: Offset
   readonly recordTime: Micros
+  /** Of a day: its bytes, in digits. */
   readonly submissionId: string
-  /** The record may be dropped after this record time: no period can reach back to it. */
+  /** The record may be dropped after this record time: no period can reach back to it, or the day is over. */
   readonly until: Micros
 }
+
+export type KeptChange = { readonly id: string; readonly record: ChangeRecord }
 
 /** Undefined means "not loaded"; null or empty means "does not exist". */
 export interface StateView {
@@ -37,7 +41,8 @@ export interface StateView {
 export type StateDelta = {
   readonly created: readonly Contract[]
   readonly archived: readonly Contract[]
-  readonly change: { readonly id: string; readonly record: ChangeRecord } | null
+  /** With the records that replace those of the same ids. */
+  readonly changes: readonly KeptChange[]
   readonly seen: { readonly id: string; readonly until: Micros } | null
   readonly allocated: readonly PartyId[]
 }

@@ -5,6 +5,7 @@ import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model
 import { canonicalJson } from '@quorumscan/verifier'
 import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { Refusal } from './refusal.ts'
+import { REGISTRY } from './registry.ts'
 import type { Rules } from './rules.ts'
 import type { CellKey } from './state.ts'
 
@@ -79,6 +80,19 @@ export function countContracts(
   const { mentioned, prepared } = factsOf(submission, rules)
   const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
   return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
+}
+
+/**
+ * Whether the effects of a submission may add to the state, by its commands alone: anything but archivals and choices that
+ * `worksWhenFull`. A full log refuses such submissions.
+ */
+export function addsToState({ commands }: Submission, { version }: Rules): boolean {
+  return !commands.every((command) => {
+    if (command.kind !== 'exercise') return false
+    if (command.choice === 'Archive') return true
+    const template = REGISTRY.findTemplate(command.template, version)
+    return template && REGISTRY.findChoice(template, command.choice)?.worksWhenFull
+  })
 }
 
 /** Nearly every choice reads these; loading them at once saves a round trip. */

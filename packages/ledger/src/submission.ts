@@ -1,5 +1,7 @@
 /** The shape of a submission: exact members, identifiers by their grammars. */
+
 import { type Command, isOffset, isPartyId, type Submission } from '@quorumscan/model'
+import { membersOf } from '@quorumscan/verifier'
 
 const HEX_32 = /^[0-9a-f]{64}$/
 const ID = /^[0-9a-f]{32}$/
@@ -50,7 +52,7 @@ const COMMANDS: Readonly<Record<Command['kind'], Check>> = {
 }
 
 const isCommand: Check = (value) => {
-  const { kind } = Object(value)
+  const { kind } = membersOf(value)
   return (
     typeof kind === 'string' &&
     Object.hasOwn(COMMANDS, kind) &&

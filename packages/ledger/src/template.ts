@@ -1,6 +1,6 @@
 /** The parts of a template and of a choice. Pure descriptions: the engine is `transaction.ts`. */
 
-import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
+import type { Amount, Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Lf } from './lf.ts'
 import type { Rules } from './rules.ts'
@@ -14,6 +14,9 @@ export type PackageName =
 
 /** A job that is due from `at` (record time, µs) on. */
 export type Due = { readonly job: string; readonly at: Micros }
+
+/** An amount of coin in which a party has a stake: of its own, or offered by it or to it. */
+export type Stake = { readonly party: PartyId; readonly amount: Amount }
 
 /** The version of the protocol with which every template began that names no other one. */
 const FIRST_VERSION = 3
@@ -44,6 +47,8 @@ export interface Template<P> {
   ensure(payload: P): boolean
   /** Index keys beyond `party:<entity>:<party>`. */
   keys(payload: P): readonly string[]
+  /** The stakes in a contract of it, one for each party: lists by amount have them, with their sum. */
+  stakes(payload: P): readonly Stake[]
   due(payload: P, contract: Contract): readonly Due[]
 }
 
@@ -64,6 +69,7 @@ export function defineTemplate<P>(
     observers: () => [],
     ensure: () => true,
     keys: () => [],
+    stakes: () => [],
     due: () => [],
     ...options,
   }
@@ -77,7 +83,10 @@ export function defineTemplate<P>(
 export function defineNextVersion<Q, P extends Q>(
   earlier: Template<Q>,
   options: { readonly since: number; readonly type: Lf<P>; upgrade(payload: Q): P } & Partial<
-    Pick<Template<NoInfer<P>>, 'dso' | 'signatories' | 'observers' | 'ensure' | 'keys' | 'due'>
+    Pick<
+      Template<NoInfer<P>>,
+      'dso' | 'signatories' | 'observers' | 'ensure' | 'keys' | 'stakes' | 'due'
+    >
   >,
 ): Template<P> {
   const { upgrade, ...changed } = options
@@ -124,6 +133,12 @@ export interface Choice<P, A, R> {
   readonly template: Template<P>
   readonly name: string
   readonly consuming: boolean
+  /**
+   * Whether the log accepts it while it is full: it frees space, or completes or prolongs what exists and adds at most a few
+   * contracts that another choice removes. What it adds is not counted either (`growth.ts`), so it never changes for a
+   * choice that a version of the protocol has.
+   */
+  readonly worksWhenFull?: true
   readonly argument: Lf<A>
   readonly result: Lf<R>
   /**

@@ -6,7 +6,7 @@
 
 import { type DamlValue, formatAmount, isPartyId, readAmount, readInteger } from '@quorumscan/model'
 import type { Json } from '@quorumscan/verifier'
-import { formatInstant as formatTime, LONE_SURROGATE } from '@quorumscan/verifier'
+import { formatInstant, LONE_SURROGATE } from '@quorumscan/verifier'
 import type { Lf } from './lf.ts'
 import { isZonedTime, parseZonedTime } from './zoned-time.ts'
 
@@ -131,7 +131,7 @@ function readText(type: string, value: string, path: string): DamlValue {
       return CONTRACT_ID.test(value) ? value : refuse(path, 'a ContractId is 00 and 64 hex digits')
     case 'Time': {
       const instant = parseZonedTime(value)
-      if (instant !== undefined) return formatTime(instant)
+      if (instant !== undefined) return formatInstant(instant)
       const rule = 'a Time is ISO-8601 with zone, from 1970 to 2255'
       return isZonedTime(value) ? doesNotFit(path, rule) : refuse(path, rule)
     }

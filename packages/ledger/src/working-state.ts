@@ -76,7 +76,7 @@ export class WorkingState implements StateView {
       this.#contracts.set(contract.contractId, contract)
       for (const key of keysOf(contract)) this.#file(key, contract.contractId)
     }
-    if (delta.change !== null) this.#changeRecords.set(delta.change.id, delta.change.record)
+    for (const { id, record } of delta.changes) this.#changeRecords.set(id, record)
     if (delta.seen !== null) this.#seen.set(delta.seen.id, delta.seen.until)
     for (const party of delta.allocated) this.#parties.set(party, true)
   }

@@ -1,8 +1,8 @@
-/** Instants as clients write them: ISO-8601 with `Z` or an offset, any fraction, seconds optional. */
+/** Instants as clients write them: RFC 3339 §5.6, without the leap second and with at most nine fractional digits. */
 import { type Micros, parseTime } from '@quorumscan/model'
 
 const ZONED =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))$/
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$/
 const MINUTE_MICROS = 60_000_000
 /** As `java.time.ZoneOffset`. */
 const OFFSET_HOURS_MAX = 18
@@ -13,10 +13,10 @@ const EPOCH_EVE = /^1969-12-31$/
 export function parseZonedTime(text: string): Micros | undefined {
   const match = ZONED.exec(text)
   if (match === null) return undefined
-  const [, date = '', minutes = '', seconds = '00', fraction = '0', sign, hours, rest] = match
+  const [, date = '', time = '', fraction = '0', sign, hours, rest] = match
   const isEve = EPOCH_EVE.test(date)
   const micros = fraction.slice(0, 6)
-  const local = parseTime(`${isEve ? '1970-01-01' : date}T${minutes}:${seconds}.${micros}Z`)
+  const local = parseTime(`${isEve ? '1970-01-01' : date}T${time}.${micros}Z`)
   if (local === undefined) return undefined
   const offsetMinutes = sign === undefined ? 0 : Number(hours) * 60 + Number(rest)
   if (offsetMinutes > OFFSET_HOURS_MAX * 60 || Number(rest ?? 0) > 59) return undefined

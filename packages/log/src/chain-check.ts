@@ -2,7 +2,7 @@
  * Checks periodically that the log is as the synchronizer signed it. The first pass reads the whole log at the start, later
  * passes read it slowly. Without the check, damage to old groups is found only when a replica is rebuilt from them.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { type Logger, type Metrics, repeat } from '@quorumscan/runtime'
 import { LogUnavailableError } from './log-errors.ts'
 import {
@@ -31,7 +31,10 @@ export function watchChain(options: {
 }) {
   const { clock, logger } = options
   /** Damages by their first offset, in the order in which they were found. */
-  let known = new Map<number, LogDamage>()
+  const known = held(
+    { owner: 'log', name: 'damaged parts of the log', kind: 'state', bound: DAMAGES_MAX },
+    new Map<number, LogDamage>(),
+  )
 
   options.metrics.sampled('gauge', {
     name: 'log_damaged_parts',
@@ -49,7 +52,8 @@ export function watchChain(options: {
     const pace = { clock, share }
     const { damages } = await verifyLog({ ...options.log, pace, onDamage, signal })
     // A part that is whole again, such as after a restart with repaired files, is removed.
-    known = new Map(damages.slice(0, DAMAGES_MAX).map((damage) => [damage.from, damage]))
+    known.clear()
+    for (const damage of damages.slice(0, DAMAGES_MAX)) known.set(damage.from, damage)
     share = SHARE_LATER
   }
   const checking = repeat(round, {

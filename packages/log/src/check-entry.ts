@@ -5,6 +5,7 @@
 import { sha256Hex } from '@quorumscan/base'
 import type { ErrorCode } from '@quorumscan/errors'
 import {
+  addsToState,
   countContracts,
   isEntrySigned,
   KNOWN_RULES,
@@ -33,6 +34,8 @@ export type CheckedEntry =
       readonly contractsUnits: number
       /** By version of the protocol that this software knows: how many contracts the entry makes replicas read. */
       readonly contractCounts: ReadonlyMap<number, number>
+      /** Whether its commands may add to the state. A full log accepts only entries that do not. */
+      readonly adds: boolean
       /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
       readonly oversize: EntryRefusal | null
     }
@@ -92,6 +95,7 @@ function measureEntry(bytes: Uint8Array, genesisHash: string, known: KnownRules)
     bytesUnits: unitsOfBytes(bytes.byteLength),
     contractsUnits: unitsOfContracts(Math.max(...contractCounts)),
     contractCounts: new Map(weights.map((one) => [one.rules.version, one.contractCount])),
+    adds: known.some((rules) => addsToState(submission, rules)),
     oversize: refusal && {
       code: 'LIMIT_EXCEEDED',
       message: `every replica would refuse this entry: ${refusal.message}`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls } from '@quorumscan/base'
-import { createFetch, createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
+import { createFetch, createLogger, openTlsCertificate } from '@quorumscan/runtime'
 import type { Handlers } from '@quorumscan/server'
 import { buildServer } from '@quorumscan/server'
 import {
@@ -37,7 +37,6 @@ const it = base
     const app = {
       clock,
       logger: createLogger({ name: 't', level: 'silent' }),
-      metrics: createMetrics(),
     }
     const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
     const unused = async () => expect.fail('not called')

@@ -8,8 +8,9 @@ import {
 } from './entry-queue.ts'
 import { groupBytesOf } from './group.ts'
 
-const waiting = (size: number) => ({
+const waiting = (size: number, sender = 'alice') => ({
   bytes: new Uint8Array(size),
+  sender,
   resolve: () => {},
   reject: () => {},
 })
@@ -22,7 +23,7 @@ describe('the queue', () => {
     fc.assert(
       fc.property(sizes, (list) => {
         const queue = createEntryQueue()
-        const items = list.map(waiting)
+        const items = list.map((size, index) => waiting(size, `sender ${index}`))
         for (const item of items) expect(queue.push(item)).toBe(true)
         const taken: unknown[] = []
         while (!queue.isEmpty()) {
@@ -54,14 +55,29 @@ describe('the queue', () => {
   it('refuses entries beyond its bounds, and accepts entries again after a group was taken', () => {
     const queue = createEntryQueue()
     let count = 0
-    while (queue.push(waiting(256 * 1024))) count++
-    expect(count).toBe(64)
+    while (queue.push(waiting(256 * 1024, `sender ${count}`))) count++
+    expect(count).toBe(61)
     queue.takeGroup()
     expect(queue.push(waiting(256 * 1024))).toBe(true)
     expect(queue.takeAll().length).toBeGreaterThan(0)
     let small = 0
-    while (queue.push(waiting(1))) small++
-    expect(small).toBe(16 * GROUP_ENTRIES_MAX)
+    while (queue.push(waiting(1, `sender ${small}`))) small++
+    expect(small).toBe(16 * GROUP_ENTRIES_MAX - 3)
+  })
+
+  it('one sender leaves room for others, in entries and in bytes', () => {
+    for (const [size, share] of [
+      [1, 1600],
+      [256 * 1024, 13],
+    ] as const) {
+      const queue = createEntryQueue()
+      let count = 0
+      while (queue.push(waiting(size, 'greedy'))) count++
+      expect(count).toBe(share)
+      expect(queue.push(waiting(size, 'modest'))).toBe(true)
+      queue.takeAll()
+      expect(queue.push(waiting(size, 'greedy'))).toBe(true)
+    }
   })
 
   it('detects an entry that fits into no group', () => {

@@ -3,7 +3,7 @@
  * when it is ready for more, so a slow follower costs no more than a quick one.
  */
 
-import { type Clock, concatBytes, succeeds } from '@quorumscan/base'
+import { type Clock, concatBytes, held, succeeds } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
@@ -29,7 +29,10 @@ type Follower = {
 
 export function createLogFeed(options: { readonly redis: RedisAddress; readonly clock: Clock }) {
   const recent = createRecentFrames()
-  const followers = new Set<Follower>()
+  const followers = held(
+    { owner: 'log', name: 'followers', kind: 'work', bound: FOLLOWERS_MAX },
+    new Set<Follower>(),
+  )
   const closing = new AbortController()
   let head: Offset = 0
   let opening: Promise<LogConnection> | null = null

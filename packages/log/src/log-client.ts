@@ -1,4 +1,5 @@
 /** The HTTP client of the synchronizer: submits entries, and opens the stream of the log. */
+
 import type { ClientTls } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { LogSource } from '@quorumscan/ledger'
@@ -10,6 +11,7 @@ import {
   type PeerRequest,
   type Tracer,
 } from '@quorumscan/runtime'
+import { membersOf } from '@quorumscan/verifier'
 import { type Dispatcher, Pool } from 'undici'
 
 /** The synchronizer's longest answer is an error body. */
@@ -83,7 +85,7 @@ export function createLogClient(options: {
      */
     async evidence(signal: AbortSignal): Promise<readonly unknown[]> {
       const reply = await ask({ path: '/v0/evidence', bytesMax: EVIDENCE_BYTES_MAX }, signal)
-      const { evidence } = Object(parseJson(reply.body))
+      const { evidence } = membersOf(parseJson(reply.body))
       if (reply.status === 200 && Array.isArray(evidence)) return evidence
       const message = `the evidence of the synchronizer could not be read (status ${reply.status})`
       throw new ScanError('DEPENDENCY_UNAVAILABLE', message)

@@ -45,7 +45,7 @@ export function watchLogDisk(options: {
 export function measureLogDisk(metrics: Metrics, isFull: () => boolean | null): void {
   metrics.sampled('gauge', {
     name: 'log_full',
-    help: '1 while the synchronizer accepts no entries because the disk of the log has too little free space.',
+    help: '1 while the synchronizer refuses entries that add to the state, because disk or memory are full.',
     read: () => {
       const value = isFull()
       return value === null ? [] : [[[], value ? 1 : 0]]

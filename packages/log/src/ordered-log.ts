@@ -8,12 +8,12 @@ import type { LogStart } from './connection.ts'
 
 export type OrderedLog = AsyncDisposable & {
   /**
-   * Resolves when the entry is in the log. Empty bytes ask for a checkpoint, which a driver may ignore that makes them
+   * Resolves when the entry is in the log. The senders share the entries that may wait. Empty bytes ask for a checkpoint, which a driver may ignore that makes them
    * when its members agree.
    *
    * @throws {ScanError} The refusal; DEPENDENCY_UNAVAILABLE if it is unknown whether the log has the entry.
    */
-  append(bytes: Uint8Array): Promise<void>
+  append(bytes: Uint8Array, sender: string): Promise<void>
   /** The newest entry that followers can receive. */
   head(): LogPosition
   /** Deletes the groups that end before the position. Returns the new start of the log; null: the genesis. */

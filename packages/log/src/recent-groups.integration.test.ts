@@ -14,9 +14,10 @@ const it = itWithRedis
   .extend(
     'keeperOf',
     ({ redis }) =>
-      (problems: Error[] = []) =>
+      (problems: Error[] = [], memoryBytesMax: number | null = null) =>
         createGroupStore({
           redis: { path: redis.socketPath },
+          memoryBytesMax: () => memoryBytesMax,
           onProblem: (error) => problems.push(error),
         }),
   )
@@ -115,6 +116,17 @@ describe('the newest groups that a follower keeps', () => {
     client.disconnect()
   })
 
+  it('take an eighth of the memory of their Redis, at most', async ({ keeperOf, redis }) => {
+    await using keeper = keeperOf([], 64 * 2 ** 20)
+    const [group] = groupsOf('entry', 1)
+    expect.assert(group !== undefined)
+    const bytes = new Uint8Array(2 ** 20)
+    for (let done = 0; done < 12; done++) await keeper.store([{ ...group, bytes }])
+    const client = redis.connect()
+    expect(await client.xlen('log:recent')).toBe(9)
+    client.disconnect()
+  })
+
   it('stop no follower: groups that its Redis refuses are reported and skipped', async ({
     keeperOf,
     redis,
@@ -127,7 +139,7 @@ describe('the newest groups that a follower keeps', () => {
     await client.config('SET', 'maxmemory', '1')
     await keeper.store(groups.slice(0, 1))
     expect(problems).toMatchObject([{ message: expect.stringMatching(/^OOM/) }])
-    await client.config('SET', 'maxmemory', '0')
+    await client.config('SET', 'maxmemory', '512mb')
     client.disconnect()
     await keeper.store(groups.slice(1))
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups.slice(1)))

@@ -3,14 +3,20 @@
  * them. They follow from the log, so a follower may lose them.
  */
 import type { LogPosition } from '@quorumscan/model'
-import { endConnection, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
+import {
+  endConnection,
+  execute,
+  openRedis,
+  RECENT_GROUPS_SHARE,
+  type RedisAddress,
+} from '@quorumscan/redis'
 import { fieldsOf } from './connection.ts'
 import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
 /** stream: id `<bytes of all groups before and this one>-0`, fields as in the log */
 const KEY = 'log:recent'
-/** Bytes of stored groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
+/** Bytes of stored groups, at most: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
 export const RECENT_BYTES_MAX = 64 * 2 ** 20
 /** At most 32 MiB in memory, as a group has at most 1 MiB. */
 const GROUPS_PER_READ = 32
@@ -19,9 +25,11 @@ const EMPTY = new Uint8Array()
 /** A group that a follower stored. Its signature is not verified. */
 export type StoredGroup = Omit<SignedGroup, 'hash'>
 
-/** Stores groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
+/** Stores groups in the follower's own Redis, up to `RECENT_BYTES_MAX`, and up to their share of its memory. */
 export function createGroupStore(options: {
   readonly redis: RedisAddress
+  /** The memory that this Redis may use; null: it is not known, or has no limit. */
+  readonly memoryBytesMax: () => number | null
   /** Receives the reason why groups could not be stored. */
   readonly onProblem: (error: Error) => void
 }) {
@@ -38,10 +46,12 @@ export function createGroupStore(options: {
           const [newest] = await redis.xrevrange(KEY, '+', '-', 'COUNT', 1)
           total = newest === undefined ? 0 : Number.parseInt(newest[0], 10)
         }
+        const share = RECENT_GROUPS_SHARE * (options.memoryBytesMax() ?? Number.POSITIVE_INFINITY)
+        const bytesMax = Math.min(RECENT_BYTES_MAX, Math.floor(share))
         const pipeline = redis.pipeline()
         for (const group of groups) {
           total += group.bytes.byteLength
-          const oldest = Math.max(0, total - RECENT_BYTES_MAX)
+          const oldest = Math.max(0, total - bytesMax)
           pipeline.xadd(KEY, 'MINID', '~', oldest, `${total}-0`, ...fieldsOf(group))
         }
         await execute(pipeline)

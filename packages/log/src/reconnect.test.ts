@@ -26,7 +26,21 @@ it('resets the delay once a stream has the group that was applied last', () => {
 it('reports damage after six damaged groups without progress', () => {
   const again: FollowEvent[] = ['joined', 'lost', 'damaged']
   expect(waits('damaged', ...again, ...again, ...again, ...again, ...again)).toEqual([
-    ...[50, 0, 50, 100, 0, 50, 200, 0, 50, 400, 0, 50, 800, 0, 50],
+    50,
+    0,
+    50,
+    100,
+    0,
+    50,
+    200,
+    0,
+    50,
+    400,
+    0,
+    50,
+    800,
+    0,
+    50,
     null,
   ])
 })

@@ -76,7 +76,11 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
 }
 
 async function keep(redis: Pick<TestRedis, 'socketPath'>, groups: readonly SignedGroup[]) {
-  await using keeper = createGroupStore({ redis: { path: redis.socketPath }, onProblem: () => {} })
+  await using keeper = createGroupStore({
+    redis: { path: redis.socketPath },
+    memoryBytesMax: () => null,
+    onProblem: () => {},
+  })
   await keeper.store(groups)
 }
 

@@ -59,7 +59,13 @@ export async function openWriterSession(options: {
 
 /** Rule 3: acknowledged writes are durable. */
 async function assertDurable(connection: LogConnection): Promise<void> {
-  const needed = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
+  const needed = {
+    appendonly: 'yes',
+    appendfsync: 'always',
+    // Without a limit the machine would end Redis when its memory is full.
+    maxmemory: 1,
+    'maxmemory-policy': 'noeviction',
+  }
   const { wrong, unknown } = await connection.check(needed)
   const problems = [...wrong, ...unknown]
   if (problems.length > 0)

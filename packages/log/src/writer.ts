@@ -187,13 +187,13 @@ export async function createLogWriter(options: LogWriterOptions) {
 
   return {
     /**
-     * Resolves when the entry is on disk. Empty bytes ask for a checkpoint: resolves at once, and the next group is
+     * Resolves when the entry is on disk. The senders of entries share the queue. Empty bytes ask for a checkpoint: resolves at once, and the next group is
      * appended without a pause.
      *
      * @throws {ScanError} BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF, LOG_REGRESSED (certainly not appended);
      *   DEPENDENCY_UNAVAILABLE (unknown).
      */
-    async append(bytes: Uint8Array): Promise<void> {
+    async append(bytes: Uint8Array, sender = ''): Promise<void> {
       if (!fitsIntoGroup(bytes))
         throw new ScanError('BODY_TOO_LARGE', 'the entry fits into no group')
       if (state === 'stopped') throw new ScanError('NOT_READY', 'the synchronizer is stopping')
@@ -204,7 +204,7 @@ export async function createLogWriter(options: LogWriterOptions) {
         return
       }
       return new Promise((resolve, reject) => {
-        if (queue.push({ bytes, resolve, reject })) wake()
+        if (queue.push({ bytes, sender, resolve, reject })) wake()
         else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))
       })
     },

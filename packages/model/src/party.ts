@@ -1,9 +1,9 @@
 import { fromHex, sha256Hex } from '@quorumscan/base'
+import { PARTY } from '@quorumscan/verifier'
 
 /** `<hint>::1220<64 hex>` (D-30). The part after `::` is the participant that hosts the party. */
 export type PartyId = string
 
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const HINT = /^[A-Za-z0-9_-]{1,185}$/
 
 export function isPartyId(text: unknown): text is PartyId {

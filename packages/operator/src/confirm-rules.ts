@@ -2,8 +2,17 @@
  * What super-validators change together (D-23): the rules of the name service, and the version of the protocol. Each
  * confirms with its own key. What a quorum has confirmed alike is in force.
  */
-import { fromUtf8, type KeyPair, randomHex, systemRandom, utf8 } from '@quorumscan/base'
+
+import {
+  type ClientTls,
+  fromUtf8,
+  type KeyPair,
+  randomHex,
+  systemRandom,
+  utf8,
+} from '@quorumscan/base'
 import { isScanError, type ScanError } from '@quorumscan/errors'
+import { describeFailure } from '@quorumscan/errors/node-words'
 import {
   type AnsRulesConfig,
   ansRules,
@@ -16,6 +25,7 @@ import { formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { hashGenesis } from './genesis.ts'
 
@@ -68,7 +78,7 @@ function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
  * @throws {CommandError} If it does not answer.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
-  const { ans_rules_update: update } = Object(await askFor(`${url}/ans-rules`, {}))
+  const { ans_rules_update: update } = membersOf(await askFor(`${url}/ans-rules`, {}))
   const { contract_id: contractId, payload } = (update as ContractAnswer).contract
   return { contractId, config: ansConfigOf(ansRules.type.decode(payload, []).config) }
 }
@@ -103,9 +113,16 @@ export function changeRules(
 export type Confirmer = {
   readonly genesis: Genesis
   readonly keyPair: KeyPair
+  /** The file of the key, for messages. */
+  readonly keyFile?: string
   /** As of `readRules`. */
   readonly rulesUrl: string
-  readonly synchronizer: { readonly url: string; readonly token: string | null }
+  /** `trust`: null: the authorities built into Node.js. */
+  readonly synchronizer: {
+    readonly url: string
+    readonly token: string | null
+    readonly trust: ClientTls | null
+  }
 }
 
 /** Confirms rules that replace those of the contract `current`, as `confirm` does. */
@@ -129,14 +146,14 @@ export async function confirm(
   input: Confirmer & { readonly nowMicros: number },
   commandOf: (by: { readonly dsoRules: ContractId; readonly confirmer: PartyId }) => Command,
 ): Promise<string> {
-  const { genesis, keyPair } = input
-  const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
+  const { genesis, keyPair, keyFile = 'this key' } = input
+  const node = memberSetOf(genesis).memberOfKey(keyPair.publicKey)
   if (node === undefined)
     throw new CommandError(
-      'nothing was confirmed: no super-validator of this genesis has this operator key. Name the file NAME.operator ' +
-        'that `keys new` made, and the genesis of its network',
+      `nothing was confirmed: ${keyFile} is not the operator key of a super-validator of this genesis. Name the file ` +
+        'NAME.operator that `keys new` made, and the genesis of its network',
     )
-  const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
+  const { dso_rules } = membersOf(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
   const dsoRules = (dso_rules as ContractAnswer).contract.contract_id
   const { bytes } = signSubmission(
@@ -180,7 +197,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   throw new CommandError(
     answer.status === null
       ? `${url} does not answer (${answer.reason}). Check that the node runs, and that its address is right`
-      : `${url} refuses with status ${answer.status}: ${Object(answer.body).error ?? 'it gives no reason'}`,
+      : `${url} refuses with status ${answer.status}: ${memberOf(answer.body, 'error') ?? 'it gives no reason'}`,
   )
 }
 
@@ -188,11 +205,14 @@ function reasonOf(error: ScanError, url: string): string {
   // The path of a submission does not depend on what is submitted: only a synchronizer has it.
   if (messageOf(error.cause) === `status ${NOT_FOUND}`)
     return `nothing was confirmed: the server at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
-  if (error.code === 'DEPENDENCY_UNAVAILABLE')
+  if (error.code === 'DEPENDENCY_UNAVAILABLE') {
+    const cause = describeFailure(error.cause)
+    const reason = error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
     return (
-      `the synchronizer at ${url} did not acknowledge the confirmation: ${error.message}. Check that it runs, and ` +
+      `the synchronizer at ${url} did not acknowledge the confirmation: ${reason}. Check that it runs, and ` +
       'that its address is right. Then run the same command again: a repeated confirmation has no effect'
     )
+  }
   if (error.message.endsWith('other network'))
     return (
       `nothing was confirmed: the synchronizer at ${url} orders for another network. Name the genesis of that ` +

@@ -201,7 +201,8 @@ describe('settings', () => {
     [['coin.tickMicros=10'], 'coin.tickMicros=10: the value must be a duration such as 90d'],
     [['names.entryFeeUsd=much'], 'names.entryFeeUsd=much: the value must be an amount'],
     [['names.openRequestsMax=1.5'], 'names.openRequestsMax=1.5: the value must be a whole number'],
-    [['ordering.timeouts.voteMicros=1s'], 'unknown rule "ordering.timeouts.voteMicros"'],
+    [['ordering.timeouts.voteMicros=1s'], 'with `--ordering redis` no engines order'],
+    [['ordering.timeouts.vote=1s'], 'unknown rule "ordering.timeouts.vote"'],
     [['nonce=00'], 'unknown rule "nonce"'],
   ])('%j are refused', (settings, message) => {
     expect(() => parseSettings('redis', settings)).toThrow(message)

@@ -5,7 +5,7 @@ import { describeFileError, fromHex, sha256, toHex, utf8 } from '@quorumscan/bas
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
-import { participantOfKey } from '@quorumscan/model'
+import { formatDuration, participantOfKey } from '@quorumscan/model'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import {
   canonicalJson,
@@ -22,9 +22,14 @@ import {
 } from './ceremony/member.ts'
 import {
   type GenesisOverrides,
+  isDuration,
   type NetworkRules,
   networkRules,
   type OrderingDriver,
+  pathsOf,
+  type Rules,
+  ruleAt,
+  withoutRule,
 } from './ceremony/rules.ts'
 
 /**
@@ -36,13 +41,55 @@ import {
  */
 export function createGenesis(
   memberFiles: readonly MemberFile[],
-  { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
+  settings: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
+): Genesis {
+  try {
+    return validGenesis(memberFiles, settings)
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    const blamed = blamedOverrides(memberFiles, settings)
+    const advice =
+      blamed.length === 0
+        ? 'Set these rules to other values'
+        : `Set another value than ${blamed.join(' or ')}`
+    const message = `these members and rules do not form a valid network: ${messageOf(error)}. ${advice}`
+    throw new CommandError(message, { cause: error })
+  }
+}
+
+/** The overrides, each with its value, any of which it would be a network without. */
+function blamedOverrides(
+  memberFiles: readonly MemberFile[],
+  { driver, overrides }: Parameters<typeof createGenesis>[1],
+): readonly string[] {
+  const rules = overrides as Rules
+  return pathsOf(rules).flatMap((path) => {
+    try {
+      validGenesis(memberFiles, { driver, overrides: withoutRule(rules, path) as GenesisOverrides })
+      const value = ruleAt(rules, path)
+      return [
+        `${path}=${typeof value === 'number' && isDuration(path) ? formatDuration(value) : value}`,
+      ]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** @throws {Error} If it is no valid network; a CommandError also names what to do. */
+function validGenesis(
+  memberFiles: readonly MemberFile[],
+  { driver, overrides }: Parameters<typeof createGenesis>[1],
 ): Genesis {
   // The files of validators are in the same directory, but the genesis does not name validators.
   const members = newestMembers(memberFiles).filter(({ role }) => role !== 'validator')
   refuseDuplicates(members)
   const sorted = members.toSorted(byName)
   const nodes = sorted.filter((member) => member.role === 'super-validator')
+  if (nodes.length === 0)
+    throw new CommandError(
+      'no file is that of a super-validator, and a network needs one or more: name their member files',
+    )
   const { ordering: engineRules, ...rules } = networkRules(driver, overrides)
   const ordering = orderingOf(sorted, nodes, engineRules)
   const digests = sorted.map(firstDigestOf)
@@ -68,14 +115,9 @@ export function createGenesis(
       `this software does not know version ${protocolVersion} of the protocol; the newest that it knows is ` +
         `${NEWEST_RULES.version}. Set protocolVersion to that, or install newer software`,
     )
-  try {
-    const genesis = parseGenesis(document)
-    genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
-    return genesis
-  } catch (error) {
-    const message = `these members and rules do not form a valid network: ${messageOf(error)}. Set these rules to other values`
-    throw new CommandError(message, { cause: error })
-  }
+  const genesis = parseGenesis(document)
+  genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
+  return genesis
 }
 
 /** Orders sv-10 after sv-9. */
@@ -141,7 +183,10 @@ export function readGenesis(file: string): Genesis {
     return parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
     const why = describeFileError(error, file)
-    throw new UsageError(why ?? `${file} is not a genesis document: ${messageOf(error)}`)
+    throw new UsageError(
+      why ??
+        `${file} is not a genesis document: ${messageOf(error)}. Name the file that \`genesis create\` wrote, or fetch it from another operator`,
+    )
   }
 }
 

@@ -14,6 +14,7 @@ export {
   redisConfig,
 } from './plan.ts'
 export * from './proposals.ts'
+export { redisMemoryBudget } from './redis-memory.ts'
 export { acquireLock } from './run/directory-lock.ts'
 export * from './secrets.ts'
 export * from './signed-states.ts'

@@ -18,7 +18,7 @@ import {
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
 import type { RedisService, ServiceRunner } from '@quorumscan/supervisor'
-import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { logGenesisOf } from './genesis.ts'
 
 /** Longer than any log of one machine takes. */
@@ -61,7 +61,7 @@ export async function repairLog(input: RepairInput) {
     const source = await openSource(log, spares.copy, runner)
     const damaged = { redis: source.redisAddress, genesis: logGenesisOf(genesis) }
     const latest = nowMicros + RECORD_TIME_AHEAD_MICROS_MAX
-    const followers = { nodes, others, f: maxFaulty(genesis.nodes.length) }
+    const followers = { nodes, others, f: memberSetOf(genesis).f }
     const signal = AbortSignal.timeout(REPAIR_TIMEOUT_MS)
     const { plan, isEmpty, write } = await prepareRepair({
       ...damaged,
@@ -87,7 +87,7 @@ export async function repairLog(input: RepairInput) {
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
     /** Holds the damaged log. */
-    const backupDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
+    const backupDirectory = `${log.redisDirectory}.before-${formatInstant(nowMicros).replace(/[:.]/g, '-')}`
     const repaired = spares.repaired.redisDirectory
     await replaceDirectory(log.redisDirectory, { repaired, backup: backupDirectory })
     return { kind: 'repaired', ...repair, backupDirectory } as const

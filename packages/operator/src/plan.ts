@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/supervisor'
 import { memberKeyFile, type Runnable } from './ceremony/member.ts'
 import type { DataDirectory } from './data-directory.ts'
-import { logTokenOf, logTokensOf } from './secrets.ts'
+import { logTokenOf, logTokensOf, nodeTokensOf } from './secrets.ts'
 
 export const LOG_WRITER_SECRET = 'log-writer'
 export const LOOPBACK = '127.0.0.1'
@@ -36,13 +36,16 @@ export type Machine = {
 /** A Redis that an app has, on a unix socket. */
 export function planRedis(
   machine: Omit<Machine, 'entryFiles' | 'engineProgram'>,
-  options: { readonly name: string } & Pick<Parameters<typeof redisConfig>[0], 'fsync' | 'user'>,
+  options: { readonly name: string } & Pick<
+    Parameters<typeof redisConfig>[0],
+    'fsync' | 'user' | 'memoryBytes'
+  >,
 ): RedisService {
-  const { name, fsync, user } = options
+  const { name, fsync, user, memoryBytes } = options
   const redisDirectory = machine.directory.redisDirectory(name)
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(machine.socketDirectory, name)
-  const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user })
+  const text = redisConfig({ socketPath, directory: redisDirectory, fsync, user, memoryBytes })
   const login = user === null ? {} : { username: user.name, password: user.password }
   const id = redisIdOf(name)
   const logFile = machine.logFileOf(id)
@@ -54,6 +57,7 @@ export function planRedis(
     redisAddress: { path: socketPath, ...login },
     redisDirectory,
     redisConfig: { file, text },
+    redisMemoryBytes: memoryBytes,
   }
 }
 
@@ -74,6 +78,8 @@ export function redisConfig(input: {
    * second may be lost, because everything in it follows from the log (Rule 3).
    */
   readonly fsync: 'always' | 'everysec'
+  /** Its share of the budget of the machine (`redis-memory.ts`). */
+  readonly memoryBytes: number
   /** Not null: no other user may connect. */
   readonly user: RedisUser | null
 }): string {
@@ -89,6 +95,8 @@ export function redisConfig(input: {
     'appendonly yes',
     `appendfsync ${input.fsync}`,
     'no-appendfsync-on-rewrite no',
+    // The log refuses entries before (`FULL_SHARE`), so that ingest, jobs and trimming always have room.
+    `maxmemory ${input.memoryBytes}`,
     // BullMQ and the replica lose data under any other policy.
     'maxmemory-policy noeviction',
     // The log has none of this: it is a stream.
@@ -192,6 +200,7 @@ export function plan(
     ports: [synchronizer.port, ...enginePorts],
     env: {
       QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(owner)),
+      ...(runs === 'sv' && { QS_NODE_TOKENS_FILE: directory.secretFile(nodeTokensOf(owner)) }),
       QS_COMETBFT: machine.engineProgram ?? '',
       ...synchronizer.variables,
       QS_PORT: String(synchronizer.port),

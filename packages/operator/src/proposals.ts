@@ -2,7 +2,7 @@
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
-import { canonicalJson, formatInstant, type Json } from '@quorumscan/verifier'
+import { canonicalJson, formatInstant, type Json, memberOf } from '@quorumscan/verifier'
 import { ansConfigOf, askFor, confirm } from './confirm-rules.ts'
 
 export type Proposals = Awaited<ReturnType<typeof readProposals>>
@@ -39,7 +39,7 @@ export async function readProposals(url: string) {
   )
   for (const { contract } of inOrder) {
     const { action, confirmer } = confirmation.type.decode(contract.payload as never, [])
-    const key = canonicalJson(Object(contract.payload).action)
+    const key = canonicalJson(memberOf(contract.payload, 'action') as Json)
     const known = byChange.get(key)
     byChange.set(key, {
       change: changeOf(action),

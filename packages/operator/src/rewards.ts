@@ -18,7 +18,7 @@ import {
   signSubmission,
   submissionBody,
 } from '@quorumscan/submit'
-import { formatInstant, type Genesis } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, memberOf, memberSetOf } from '@quorumscan/verifier'
 import { balanceOf, prepareTransfer, spend } from '@quorumscan/wallet'
 import { hashGenesis } from './genesis.ts'
 import type { OperatorConfig } from './run/operator-config.ts'
@@ -63,7 +63,7 @@ export function createRewards(deps: {
   readonly clock: Clock
 }) {
   const { name, genesis, ledger, clock } = deps
-  const node = genesis.nodes.find((one) => one.name === name)
+  const node = memberSetOf(genesis).members.find((one) => one.name === name)
   if (node === undefined) throw new UsageError(`the genesis names no super-validator ${name}`)
   const party = svPartyOf(node)
   const user = { userId: name, party }
@@ -148,8 +148,13 @@ function createPollingSubmitter(
       const inFlight = createInFlight({ ordering: log, clock, random, waitsForRoom: false })
       const attempt = inFlight.add(
         {
-          ...{ entryHash, bytes: () => bytes, notBefore: 0, notAfter, signal: ended.signal },
-          ...{ onApplied: () => {}, onExpired: () => {} },
+          entryHash,
+          bytes: () => bytes,
+          notBefore: 0,
+          notAfter,
+          signal: ended.signal,
+          onApplied: () => {},
+          onExpired: () => {},
           onRefused(error) {
             refused = error
           },
@@ -181,7 +186,7 @@ function explain(error: ScanError, deduplicationMicros: number): CommandError {
   const { code, details } = error
   if (code === 'INSUFFICIENT_FUNDS')
     return new UsageError(
-      `nothing was sent: the party has ${Object(details).available} coin that is not offered or locked`,
+      `nothing was sent: the party has ${memberOf(details, 'available')} coin that is not offered or locked`,
     )
   if (code === 'DUPLICATE_COMMAND')
     return new CommandError(

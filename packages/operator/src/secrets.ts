@@ -30,8 +30,21 @@ export function makeLogTokens(
   writeFileAtomic(directory.secretFile(logTokensOf(synchronizer)), `${tokens.join('\n')}\n`)
 }
 
+/** What makes a synchronizer a peer of nodes that follow it: their own tokens, which only it and each of them know. */
+export function makeNodeTokens(
+  directory: DataDirectory,
+  synchronizer: string,
+  nodes: readonly { readonly name: string; readonly url: string }[],
+): void {
+  const lines = nodes.map(
+    ({ name, url }) => `${new URL(url).origin} ${makeSecret(directory, logTokenOf(name))}\n`,
+  )
+  writeFileAtomic(directory.secretFile(nodeTokensOf(synchronizer)), lines.join(''))
+}
+
 /** Secrets of the data directory, by file: what makes its processes peers of a synchronizer. */
 export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`
+export const nodeTokensOf = (synchronizer: string) => `node-tokens-${synchronizer}`
 export const logTokenOf = (name: string) => `log-token-${name}`
 
 /** Makes the secret unless it exists, and returns it. */

@@ -2,7 +2,13 @@
 
 import { describeRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
-import { createPlatformCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
+import {
+  createPlatformCrypto,
+  type Genesis,
+  hashGenesis,
+  memberOf,
+  memberSetOf,
+} from '@quorumscan/verifier'
 import {
   type Certificate,
   parseCertificate,
@@ -10,7 +16,7 @@ import {
 } from '@quorumscan/verifier/certified'
 
 /** A node waits 5 s for a statement that it does not have yet. On a machine under load it takes longer. */
-const TIMEOUT_MS = 10_000
+const STATEMENTS_MS_MAX = 10_000
 
 /** The reason of a node that signed two states of one offset begins with this. */
 export const EQUIVOCATED = 'it signed two states'
@@ -34,7 +40,7 @@ export async function askSignedStates(
     readonly fetch?: typeof globalThis.fetch
   },
 ) {
-  const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS, fetch } = options
+  const { genesis, nodes, signal, timeoutMs = STATEMENTS_MS_MAX, fetch } = options
   const bounds = { timeoutMs, ...(signal && { signal }), ...(fetch && { fetch }) }
   const network = {
     genesis,
@@ -56,12 +62,14 @@ export async function askSignedStates(
     try {
       return { node, signed: await statementsOf(node, from), reason: null }
     } catch (error) {
-      return { node, signed: [], reason: String(Object(error).message ?? error) }
+      return { node, signed: [], reason: String(memberOf(error, 'message') ?? error) }
     }
   }
-  const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
+  const first = await Promise.all(
+    memberSetOf(genesis).members.map(({ name }) => askNode(name, after)),
+  )
   const answers = first.filter(({ signed }) => signed.length > 0)
-  const needed = Math.min(maxFaulty(genesis.nodes.length) + 1, answers.length)
+  const needed = Math.min(memberSetOf(genesis).f + 1, answers.length)
   const offset = newestSigned(
     answers.map(({ signed }) => signed.map((one) => one.offset)),
     needed,
@@ -104,7 +112,7 @@ export async function readStatements(
   name: string,
   network: Parameters<typeof verifySignatures>[1],
 ): Promise<readonly Certificate[]> {
-  const statements = (Object(body).statements as unknown[]).map((statement) =>
+  const statements = (memberOf(body, 'statements') as unknown[]).map((statement) =>
     parseCertificate(JSON.stringify(statement)),
   )
   for (const statement of statements) {

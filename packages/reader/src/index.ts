@@ -3,9 +3,11 @@ export { activitiesBytesMax, entriesBytesMax, scansBytesMax } from './answers/an
 export { parseJson, readRefusal } from './answers/reply.ts'
 export * from './reader-options.ts'
 export type { AddressRecord } from './source/address-book.ts'
+export { askAll } from './source/ask-all.ts'
 export { BodyTooLargeError, createBodyPieces } from './source/body-pieces.ts'
 export { fetchGenesis, GENESIS_BYTES_MAX, type SeedAnswer } from './source/fetch-genesis.ts'
 export { assertNoRedirect, createFetchTransport, readAtMost } from './source/fetch-transport.ts'
+export { platformResolver, type ResolveHost, resolveMachines } from './source/machines.ts'
 export {
   isAuthenticated,
   machineOf,
@@ -13,6 +15,7 @@ export {
   shownUrl,
   urlProblem,
 } from './source/node-url.ts'
+export { HEDGE_MS_MAX } from './source/source.ts'
 export {
   PrivateAddressError,
   type Transport,

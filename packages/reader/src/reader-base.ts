@@ -2,9 +2,11 @@
 import {
   ASKED_NAME_LENGTH_MAX,
   BATCH_LOOKUPS_MAX,
-  createPlatformCrypto,
+  type CryptoPort,
   LONE_SURROGATE,
   type Lookup,
+  memberSetOf,
+  PARTY,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
@@ -28,18 +30,17 @@ export const WAITING_MAX = 20_000
 
 /** @throws {ReaderError} INVALID_ARGUMENT if a seed is not an http or https URL. */
 export function createReaderBase(
-  options: ReaderOptions,
+  options: ReaderOptions & { readonly crypto: CryptoPort },
   hooks: {
     readonly onAddress: (address: Address) => void
     readonly onPrivate?: (address: Address) => void
   },
 ) {
-  const { genesis, trust = null } = options
+  const { genesis, trust = null, crypto } = options
   const votes = (threshold: Threshold) =>
-    thresholdVotes(threshold, genesis.nodes.length, trust) as number
+    thresholdVotes(threshold, memberSetOf(genesis).n, trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
-  const crypto = options.crypto ?? createPlatformCrypto()
   /** Aborted when the reader closes. */
   const closing = new AbortController()
   const floor = createVerifiedFloor(options.floorStore)
@@ -93,8 +94,6 @@ export function checkLookups(lookups: readonly Lookup[]): void {
 export function overloaded(): ReaderError {
   return new ReaderError('OVERLOADED', 'too many reads are waiting')
 }
-
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 
 /** Whether every node accepts the lookup: a well-formed name of a permitted length, or a party (D-30). */
 export function isLookup(lookup: Lookup): boolean {

@@ -79,16 +79,25 @@ describe('over TLS', () => {
     const { certFile, keyFile } = await authority.issue('redis')
     const port = await freePort()
     redis = await startRedis([
-      ...[
-        '--tls-port',
-        String(port),
-        '--bind',
-        '127.0.0.1',
-        '--tls-ca-cert-file',
-        authority.caFile,
-      ],
-      ...['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-auth-clients', 'yes'],
-      ...['--user', 'qs', 'on', '>hunter2', '~*', '&*', '+@all'],
+      '--tls-port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--tls-ca-cert-file',
+      authority.caFile,
+      '--tls-cert-file',
+      certFile,
+      '--tls-key-file',
+      keyFile,
+      '--tls-auth-clients',
+      'yes',
+      '--user',
+      'qs',
+      'on',
+      '>hunter2',
+      '~*',
+      '&*',
+      '+@all',
     ])
     const file = async (name: string, text: string) => {
       const path = join(authority.directory, name)
@@ -143,9 +152,15 @@ describe('over TLS', () => {
     const { certFile, keyFile } = await authority.issue('sentinel')
     const config = join(authority.directory, 'sentinel.conf')
     const lines = [
-      ...['port 0', `tls-port ${port}`, 'bind 127.0.0.1', `dir ${authority.directory}`],
-      ...[`tls-cert-file ${certFile}`, `tls-key-file ${keyFile}`],
-      ...[`tls-ca-cert-file ${authority.caFile}`, 'tls-auth-clients yes', 'tls-replication yes'],
+      'port 0',
+      `tls-port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${authority.directory}`,
+      `tls-cert-file ${certFile}`,
+      `tls-key-file ${keyFile}`,
+      `tls-ca-cert-file ${authority.caFile}`,
+      'tls-auth-clients yes',
+      'tls-replication yes',
       `sentinel monitor mymaster 127.0.0.1 ${new URL(env['QS_REDIS'] ?? '').port} 1`,
     ]
     await writeFile(config, `${lines.join('\n')}\n`)

@@ -3,7 +3,7 @@ import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { createConnection } from './connection.ts'
 
-const TIMEOUT_MS = 200
+const COMMAND_MS_MAX = 200
 
 const it = base
   .extend('server', { scope: 'file' }, async ({ fileResources }) =>
@@ -12,7 +12,7 @@ const it = base
   .extend('connected', ({ server }) => async () => {
     const redis = createConnection(
       { path: server.socketPath },
-      { reconnect: null, commandTimeoutMs: TIMEOUT_MS },
+      { reconnect: null, commandTimeoutMs: COMMAND_MS_MAX },
     )
     await until('a reply', () => redis.ping().catch(() => undefined))
     return redis
@@ -46,7 +46,7 @@ it('accepts a reply that arrived while this process was stalled', async ({ conne
   const redis = await connected()
   const reply = redis.set('a', '1')
   // The command is sent in the next turn; then the process blocks for ten timeouts.
-  setImmediate(() => standStill(10 * TIMEOUT_MS))
+  setImmediate(() => standStill(10 * COMMAND_MS_MAX))
   await expect(reply).resolves.toBe('OK')
   redis.disconnect()
 })

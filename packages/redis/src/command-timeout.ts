@@ -1,4 +1,4 @@
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, held } from '@quorumscan/base'
 import type { Command, Redis } from 'ioredis'
 
 /** The message of a command without a reply. Whether the command took effect is unknown. */
@@ -17,7 +17,15 @@ const clock = createSystemClock()
 export function limitCommands(redis: Redis, timeoutMs: number): void {
   const send = redis.sendCommand.bind(redis)
   /** Commands without a reply, in the order of their replies, so the oldest are first. */
-  const waiting = new Set<{ readonly command: Command; ticksLeft: number }>()
+  const waiting = held(
+    {
+      owner: 'redis',
+      name: 'commands without a reply',
+      kind: 'work',
+      bound: 'those of the requests in progress',
+    },
+    new Set<{ readonly command: Command; ticksLeft: number }>(),
+  )
   let ended = new AbortController()
   let isWatched = false
 

@@ -1,5 +1,5 @@
 /** How all connections to Redis are made. */
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type ChainableCommander, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from './address.ts'
@@ -29,6 +29,16 @@ export type ConnectionOptions = Omit<
   readonly onError?: (error: Error) => void
 }
 
+const open = held(
+  {
+    owner: 'redis',
+    name: 'connections to Redis',
+    kind: 'work',
+    bound: 'a few of each part of the process',
+  },
+  new Set<Redis>(),
+)
+
 type Pauses = { readonly stepMs: number; readonly msMax: number }
 
 export function createConnection(address: RedisAddress, options: ConnectionOptions): Redis {
@@ -44,7 +54,7 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
     attempts += 1
     return Math.min(attempts * stepMs, msMax)
   }
-  const redis = new Redis({
+  const redis: Redis = new Redis({
     connectTimeout: CONNECT_MS_MAX,
     socketTimeout: SILENCE_MS_MAX,
     ...rest,
@@ -56,6 +66,8 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
   redis.on('ready', () => {
     readySinceMs = clock.monotonicMs()
   })
+  open.add(redis)
+  redis.on('end', () => open.delete(redis))
   // The copy of ioredis would share the count of attempts.
   redis.duplicate = (override) =>
     createConnection(address, { ...options, ...(override as Partial<ConnectionOptions>) })

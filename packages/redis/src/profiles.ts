@@ -20,6 +20,12 @@ type Profile = ConnectionOptions & {
   readonly settings?: Pick<SettingsOptions, 'required' | 'what'>
 }
 
+/**
+ * Another policy would drop jobs, and cells of the replica, silently. Without a limit nobody knows when the memory is full:
+ * then the machine ends Redis.
+ */
+const BOUNDED = { maxmemory: 1, 'maxmemory-policy': 'noeviction' } as const
+
 /** For a user who has only the rights that the log needs. */
 const LIMITED_USER = { protocol: 2, disableClientInfo: true } as const
 
@@ -38,11 +44,7 @@ const REPLICA = {
 
 const JOBS = {
   reconnect: { stepMs: 50, msMax: 500 },
-  settings: {
-    // Another policy would drop jobs, and cells of the replica, silently.
-    required: { 'maxmemory-policy': 'noeviction' },
-    what: 'The Redis of the job queues',
-  },
+  settings: { required: BOUNDED, what: 'The Redis of the job queues' },
 } as const
 
 const RECENT_GROUPS = {
@@ -75,7 +77,7 @@ const PROFILES = {
   replicaRead: {
     ...REPLICA,
     commandTimeoutMs: 1_000,
-    settings: { required: { 'maxmemory-policy': 'noeviction' }, what: "The replica's Redis" },
+    settings: { required: BOUNDED, what: "The replica's Redis" },
   },
   /** Adds and counts jobs: fails within a second instead of waiting, because the sweep tries again. */
   jobsProducer: {
@@ -99,7 +101,7 @@ const PROFILES = {
     reconnect: { stepMs: 50, msMax: 1_000 },
     settings: {
       // Without these an acknowledged write could be lost (Rule 3).
-      required: { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' },
+      required: { appendonly: 'yes', appendfsync: 'always', ...BOUNDED },
       what: 'The Redis of the user store',
     },
   },
@@ -165,14 +167,22 @@ export async function openCheckedRedis(
   profile: CheckedProfile,
   options: Pick<SettingsOptions, 'onUnchecked'> & { readonly reach: ReturnType<typeof reaching> },
 ): Promise<Redis> {
-  const redis = openRedis(address, profile)
+  /** Why there is no connection; a command only reports that there is none. */
+  let unreachable: Error | null = null
+  const redis = openRedis(address, profile, (error) => {
+    unreachable = error
+  })
+  const connect = () =>
+    redis.connect().catch((error: unknown) => {
+      throw unreachable ?? error
+    })
   // While no sentinel answers, ioredis tries without end.
   const late = () => {
     throw new Error('it takes too long to connect')
   }
   try {
     const timeoutMs = 2 * CONNECT_MS_MAX
-    await options.reach(withTimeout({ clock, timeoutMs }, () => redis.connect(), late))
+    await options.reach(withTimeout({ clock, timeoutMs }, connect, late))
     await assertSettings(redis, { ...PROFILES[profile].settings, ...options })
     return redis
   } catch (error) {

@@ -96,6 +96,7 @@ async function readSetting(redis: Redis, name: string): Promise<string | null> {
 /** The line of INFO that reports a setting. */
 const IN_INFO: Readonly<Record<string, RegExp>> = {
   appendonly: /^aof_enabled:([01])\r?$/m,
+  maxmemory: /^maxmemory:([0-9]+)\r?$/m,
   'maxmemory-policy': /^maxmemory_policy:(\S+)\r?$/m,
 }
 const YES_OR_NO = ['no', 'yes']

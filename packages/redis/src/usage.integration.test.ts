@@ -21,7 +21,13 @@ it('reports the usage of a Redis, also after a restart, and fails while it is do
   expect((await usage()).fileBytes).toBeGreaterThan(1_000_000)
 })
 
-it('reports 0 without a limit and without a file', async ({ redis: server }) => {
+it('reports 0 without a limit and without a file', async ({ redis: server, resources }) => {
+  const admin = server.connect()
+  await admin.config('SET', 'maxmemory', '0')
+  resources.onClose(async () => {
+    await admin.config('SET', 'maxmemory', '512mb')
+    admin.disconnect()
+  })
   await using watch = watchRedis({ path: server.socketPath })
   expect(await until('an answer', () => watch.usage().catch(() => undefined))).toMatchObject({
     memoryBytesMax: 0,

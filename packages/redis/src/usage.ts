@@ -1,4 +1,5 @@
 /** The memory and disk that a Redis uses, for metrics. */
+import type { Redis } from 'ioredis'
 import type { RedisAddress } from './address.ts'
 import { endConnection } from './connection.ts'
 import { openRedis } from './profiles.ts'
@@ -17,9 +18,7 @@ export function watchRedis(address: RedisAddress) {
         'path' in address ? (redis.config('GET', 'dir') as Promise<string[]>) : [],
       ])
       return {
-        memoryBytes: numberIn(info, 'used_memory'),
-        /** 0: without a limit. */
-        memoryBytesMax: numberIn(info, 'maxmemory'),
+        ...memoryIn(info),
         /** The size of the append-only file; 0 without one. */
         fileBytes: /^aof_enabled:1\r?$/m.test(info) ? numberIn(info, 'aof_current_size') : 0,
         /** Its directory; empty if it is on another machine. */
@@ -30,9 +29,31 @@ export function watchRedis(address: RedisAddress) {
   }
 }
 
+/** @throws {Error} If Redis does not answer. */
+export async function readMemory(redis: Redis) {
+  return memoryIn(await redis.info('memory'))
+}
+
+function memoryIn(info: string) {
+  return {
+    memoryBytes: numberIn(info, 'used_memory'),
+    /** 0: without a limit. */
+    memoryBytesMax: numberIn(info, 'maxmemory'),
+  }
+}
+
 /** @throws {Error} If Redis does not report it. */
 function numberIn(info: string, name: string): number {
   const text = new RegExp(`^${name}:([0-9]+)\\r?$`, 'm').exec(info)?.[1]
   if (text === undefined) throw new Error(`Redis does not report ${name}`)
   return Number(text)
+}
+
+/** Members of each key that Redis measures. */
+const SAMPLES = 64
+
+/** The sum of some keys, estimated from a sample of each; missing keys take nothing. */
+export async function estimateBytes(redis: Redis, keys: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES)))
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }

@@ -1,6 +1,7 @@
 export { readStoredOffset } from './connection.ts'
 export { RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 export { completionOf } from './reads/completions.ts'
+export type { ListPage, Position } from './reads/contracts.ts'
 export type { DocumentEntity } from './reads/lookups.ts'
 export type { Pinned } from './reads/pins.ts'
 export type {

@@ -261,7 +261,7 @@ describe('lookups at an offset', () => {
     small.moveTo(headState.head.offset, null)
     expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 0])
     expect([await countOf(names.slice(9, 500)), await countOf(names.slice(490, 500))]).toEqual([
-      ...[1, 0],
+      1, 0,
     ])
     expect(await countOf(names.slice(0, 9))).toBe(1)
     // Names of a page are not cached, as they would evict the others.

@@ -46,6 +46,12 @@ export function measureReplica(
     help: 'Names that the replica stores, with those that ended lately.',
     read: async () => [[[], await nameCount()]],
   })
+  const nameBytes = singleFlight(() => replica.nameBytes())
+  metrics.sampled('gauge', {
+    name: 'replica_names_bytes',
+    help: 'Memory of Redis that these names take, estimated from a sample.',
+    read: async () => [[[], await nameBytes()]],
+  })
   metrics.sampled('gauge', {
     name: 'protocol_version',
     help: 'Versions of the protocol: the one in force, the next that was voted for, the newest that the software knows.',

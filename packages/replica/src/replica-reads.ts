@@ -25,10 +25,10 @@ export async function openReplicaReads(options: {
   const store = { redis, layout: createLayout(options) }
   // Only what is due, which is not read here, depends on the record time.
   const reads = createNewestReads({ ...options, store, recordTime: () => 0 })
-  const { contractsByKey, contractsByKeys, isPartyAllocated, dryRun } = reads
+  const { contractsByKey, totals, isPartyAllocated, dryRun } = reads
   return {
     contractsByKey,
-    contractsByKeys,
+    totals,
     isPartyAllocated,
     dryRun,
     /**

@@ -1,5 +1,6 @@
 import { sha256, toHex } from '@quorumscan/base'
 import {
+  amountsOf,
   ansEntry,
   ansRules,
   coinRules,
@@ -14,6 +15,7 @@ import {
   requestEntryCommand,
 } from '@quorumscan/ledger'
 import { outcomeOf, Scenario, submissionOf } from '@quorumscan/ledger/testing'
+import type { Contract } from '@quorumscan/model'
 import {
   createManualClock,
   type ManualClock,
@@ -24,6 +26,7 @@ import {
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { describe, expect } from 'vitest'
 import { readStoredOffset } from './connection.ts'
+import type { Position } from './reads/contracts.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
 import { KEYS } from './storage/keys.ts'
@@ -101,7 +104,9 @@ const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
 const { signal } = new AbortController()
 const checkpointAt = (offset: number, recordTime: number): LogEntry => ({
-  ...{ offset, recordTime, bytes: new Uint8Array() },
+  offset,
+  recordTime,
+  bytes: new Uint8Array(),
 })
 
 type Running = AsyncDisposable & {
@@ -495,10 +500,33 @@ describe('reads of the newest state', () => {
       null,
     ])
     for (const key of ['rounds', 'singleton:AnsRules', `party:Coin:${scenario.svs[0]?.party}`]) {
-      expect(await replica.contractsByKey(key)).toEqual(scenario.ledger.byKey(key))
-      expect(await replica.contractsByKey(key, { limit: 1 })).toEqual(
-        scenario.ledger.byKey(key).slice(0, 1),
+      const expected = scenario.ledger.byKey(key).toSorted((a, b) => b.offset - a.offset)
+      expect(await replica.contractsByKey(key)).toEqual(expected)
+      expect(await replica.contractsByKey(key, { limit: 1 })).toEqual(expected.slice(0, 1))
+    }
+    const lists = [...new Set(all.flatMap(amountsOf).map(({ key }) => key))]
+    expect(lists.length).toBeGreaterThan(2)
+    expect(await replica.totals([...lists, 'amount:Coin:unknown'])).toEqual([
+      ...scenario.ledger.totals(lists),
+      { count: 0, sum: 0n },
+    ])
+    for (const key of lists) {
+      const amountIn = (contract: Contract) =>
+        amountsOf(contract).find((entry) => entry.key === key)?.amount ?? 0n
+      const found: Contract[] = []
+      for (let after: Position | undefined, isFirst = true; isFirst || after !== undefined; ) {
+        const page = await replica.listContracts([key], { after, limit: 2 })
+        found.push(...page.contracts)
+        after = page.next
+        isFirst = false
+      }
+      expect(found.map(amountIn)).toEqual(
+        scenario.ledger
+          .byKey(key)
+          .map(amountIn)
+          .sort((a, b) => Number(b - a)),
       )
+      expect(new Set(found.map(({ contractId }) => contractId)).size).toBe(found.length)
     }
     expect(await replica.isPartyAllocated(scenario.svs[0]?.party ?? '')).toBe(true)
     expect(await replica.isPartyAllocated(`unknown::1220${'0'.repeat(64)}`)).toBe(false)

@@ -6,12 +6,12 @@
  * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
  * after Redis lost its last seconds, and does not report those of another process. A sweep must find the rest.
  */
-import { anySignal, assert, type Clock } from '@quorumscan/base'
+import { anySignal, assert, type Clock, held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Head, Ordering, Snapshots } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
-import { endConnection, openRedis } from '@quorumscan/redis'
+import { endConnection, estimateBytes, openRedis } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
 import { raiseHorizon } from './clean-up/clean-up.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
@@ -103,8 +103,24 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
   const { redis, layout } = store
   const onProblem = (error: Error) => options.onProblem?.(error)
   const closing = new AbortController()
-  const listeners = new Set<(entry: AppliedEntry) => void>()
-  const historyListeners = new Set<(step: HistoryStep) => void>()
+  const listeners = held(
+    {
+      owner: 'replica',
+      name: 'listeners of entries',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(entry: AppliedEntry) => void>(),
+  )
+  const historyListeners = held(
+    {
+      owner: 'replica',
+      name: 'listeners of the history',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(step: HistoryStep) => void>(),
+  )
   let headState = stored
   let writing: Offset = 0
   let haltReason: ScanError | null = null
@@ -213,6 +229,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     },
     /** The names that are stored, with those that ended lately. */
     nameCount: () => redis.zcard(KEYS.lex),
+    /** What names take in Redis, estimated from a sample, without other contracts of their registration. */
+    nameBytes: () => estimateBytes(redis, [KEYS.names, KEYS.lex, KEYS.parties]),
     /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     haltReason: () => haltReason,
     head: (): Head => headState.head,
@@ -221,10 +239,14 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     onApplied: (listener: (entry: AppliedEntry) => void) => subscribe(listeners, listener),
     /** As `onApplied`, once for each write, with what the write added to the history of updates. */
     onHistory: (listener: (step: HistoryStep) => void) => subscribe(historyListeners, listener),
-    /** Deletes updates and completions up to an offset; returns the offset up to which they are pruned now. */
+    /**
+     * Deletes updates and completions up to an offset; returns the offset up to which they are pruned now.
+     *
+     * @throws {ScanError} NOT_READY while the index of archivals is made.
+     */
     async prune(upTo: Offset): Promise<Offset> {
       assert(upTo <= headState.head.offset, 'what is pruned has been applied')
-      return await pruneHistory(redis, upTo)
+      return await pruneHistory(store, upTo)
     },
     /** The oldest offset that can be read (D-10). */
     horizon: () => headState.head.horizon,

@@ -9,7 +9,7 @@ import { naiveStates } from './testing/naive-state.ts'
 import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 
-const scenario = growRandomLog('same log', 300)
+const scenario = growRandomLog('one log', 300)
 /** Replays a log in a process of its own, whose environment decides the locale. */
 const PRINT_DIGEST = `
 import { replayDigest } from './testing/replay.ts'

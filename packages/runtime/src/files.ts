@@ -2,6 +2,7 @@
  * Private files of a data directory: readable by their owner alone, and written so that a crash leaves the complete old
  * file or the complete new one.
  */
+
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -18,6 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { membersOf } from '@quorumscan/verifier'
 import { CommandError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
@@ -72,19 +74,24 @@ export function writeFileUnlessEqual(path: string, text: string): void {
 
 /** Writes the file unless it exists, and returns its content. One of several writers wins. */
 export function writeFileOnce(path: string, makeText: () => string, mode = SECRET_MODE): string {
-  if (!existsSync(path)) {
-    makePrivateDirectory(dirname(path))
-    const temporary = writeTemporary(path, makeText(), mode)
-    try {
-      linkSync(temporary, path)
-      syncDirectory(dirname(path))
-    } catch (error) {
-      if (!isErrno(error, 'EEXIST')) throw error
-    } finally {
-      rmSync(temporary, { force: true })
-    }
-  }
+  if (!existsSync(path)) writeNewFile(path, makeText(), mode)
   return readFileSync(path, 'utf8')
+}
+
+/** Writes the file unless it exists, and returns whether it did. One of several writers wins. */
+export function writeNewFile(path: string, text: string, mode = SECRET_MODE): boolean {
+  makePrivateDirectory(dirname(path))
+  const temporary = writeTemporary(path, text, mode)
+  try {
+    linkSync(temporary, path)
+    syncDirectory(dirname(path))
+    return true
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error
+    return false
+  } finally {
+    rmSync(temporary, { force: true })
+  }
 }
 
 /** The file's JSON, or null without a file. @throws {CommandError} If it is damaged. */
@@ -124,7 +131,7 @@ export function writeOwnJson(path: string, content: unknown): void {
 /** The content of `writeOwnJson`; null if it is missing, damaged, or of a copied directory. */
 export function readOwnJson(path: string): unknown {
   try {
-    const { owner, content } = Object(JSON.parse(readFileSync(path, 'utf8')))
+    const { owner, content } = membersOf(JSON.parse(readFileSync(path, 'utf8')))
     return owner !== undefined && owner === identityOfDirectory(dirname(path)) ? content : null
   } catch {
     // A missing or half-copied file is not evidence of running processes.

@@ -1,13 +1,15 @@
 /** The health of a process, as it reports it: whether it is ready, its offset, and its part in ordering. */
+
 import { MICROS_PER_MS } from '@quorumscan/base'
-import type { NodeState } from '@quorumscan/errors/node-words'
+import { MEMBER_HEALTHS, type NodeState } from '@quorumscan/errors/node-words'
+import { membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { ask, type HttpReply } from './ask.ts'
 import { CLOCK_TOLERANCE_MICROS, describeClockSkew } from './clock-comparison.ts'
 import { CLOCK_SKEW_HEADER, DETAIL_HEADER } from './peer-clocks.ts'
 
 /** A healthy process answers its health routes within milliseconds. A paused one never does. */
-const TIMEOUT_MS = 1000
+const HEALTH_MS_MAX = 1000
 
 /** A process may be broken, or another program: a value of another form counts as not reported. */
 const reportedOffset = z.int().min(0).nullable().catch(null)
@@ -28,6 +30,21 @@ const reportedOrdering = z
 /** The report of a synchronizer that orders with others about its engine. */
 export type OrderingReport = NonNullable<z.output<typeof reportedOrdering>>
 
+const reportedMembers = z
+  .array(
+    z.object({
+      name: z.string(),
+      health: z.enum(MEMBER_HEALTHS),
+      signedOffset: z.int().min(0).nullable(),
+      unsignedSeconds: z.int().min(0),
+    }),
+  )
+  .nullable()
+  .catch(null)
+
+/** How a process judges each super-validator (D-87). */
+export type MemberReport = NonNullable<z.output<typeof reportedMembers>>[number]
+
 export type Health = {
   readonly state: Extract<NodeState, 'starting' | 'catching-up' | 'up'>
   readonly detail: string | null
@@ -41,6 +58,8 @@ export type Health = {
   readonly offset: number | null
   readonly recordTime: string | null
   readonly ordering: OrderingReport | null
+  /** Its judgements of the super-validators; null: it makes none. */
+  readonly members: readonly MemberReport[] | null
 }
 
 /**
@@ -48,38 +67,36 @@ export type Health = {
  *
  * @param timeoutMs - For each of two requests.
  */
-export async function fetchHealth(url: string, timeoutMs = TIMEOUT_MS): Promise<Health | null> {
-  const ready = await ask(`${url}/readyz`, { timeoutMs })
-  if (ready.status === null) return null
-  const head = ready.headers.get('x-ledger-head')
-  // A scan node reports its head with every answer, the other processes in their status.
-  const {
-    offset,
-    recordTime,
-    ordering = null,
-  } = head === null
-    ? await askStatus(url, timeoutMs)
-    : { offset: Number(head), recordTime: ready.headers.get('x-ledger-head-time') }
+export async function fetchHealth(url: string, timeoutMs = HEALTH_MS_MAX): Promise<Health | null> {
+  const [ready, status] = await Promise.all([
+    ask(`${url}/readyz`, { timeoutMs }),
+    ask(`${url}/status`, { timeoutMs }),
+  ])
+  // 502: `run`, which passes the request on, had no answer of the process.
+  if (ready.status === null || ready.status === 502) return null
+  const { offset = null, recordTime, ordering = null, members = null } = reportedBy(status.body)
   return {
     ...readinessOf(ready),
-    offset: reportedOffset.parse(offset ?? null),
+    offset: reportedOffset.parse(offset),
     recordTime: typeof recordTime === 'string' ? recordTime : null,
     ordering: reportedOrdering.parse(ordering),
+    members: reportedMembers.parse(members),
   }
 }
 
-type Reported = Partial<Record<'offset' | 'recordTime' | 'ordering', unknown>>
+type Reported = Partial<Record<'offset' | 'recordTime' | 'ordering' | 'members', unknown>>
 
-async function askStatus(url: string, timeoutMs: number): Promise<Reported> {
-  const { body } = await ask(`${url}/status`, { timeoutMs })
-  return Object(Object(Object(body).success).extra)
+/** What the body of `/status` reports; nothing, if it has another form. */
+function reportedBy(body: unknown): Reported {
+  const success = membersOf(membersOf(body)['success'])
+  return membersOf(success['extra'])
 }
 
 function readinessOf({ status, headers, body }: HttpReply) {
-  const { code, error, details, retryable } = Object(body)
+  const { code, error, details, retryable } = membersOf(body)
   // A full log can be read.
   const isUp = status === 200 || code === 'LOG_FULL'
-  const { state } = Object(details)
+  const { state } = membersOf(details)
   return {
     state: isUp ? 'up' : state === 'starting' ? 'starting' : 'catching-up',
     code: typeof code === 'string' ? code : null,

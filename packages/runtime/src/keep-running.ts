@@ -2,7 +2,7 @@
  * The restart policy of child processes. Restarts a process that exited unexpectedly: after a short pause the first time,
  * then with exponential back-off until it has run for a while. It knows nothing about the processes.
  */
-import { backoffMs, type Clock } from '@quorumscan/base'
+import { backoffMs, type Clock, held } from '@quorumscan/base'
 import { messageOf } from './command-error.ts'
 
 /** Consecutive exits after which nothing should wait for the process. */
@@ -28,8 +28,14 @@ export function keepRunning(options: {
   const closing = new AbortController()
   const { signal } = closing
   type ExitRecord = { readonly count: number; startedMs: number; readonly how: string }
-  const exitById = new Map<string, ExitRecord>()
-  const starting = new Set<Promise<void>>()
+  const exitById = held(
+    { owner: 'runtime', name: 'exits of processes', kind: 'state', bound: 'one of each process' },
+    new Map<string, ExitRecord>(),
+  )
+  const starting = held(
+    { owner: 'runtime', name: 'processes that start', kind: 'work', bound: 'one of each process' },
+    new Set<Promise<void>>(),
+  )
 
   /** Null if it has run long enough since. */
   const recent = (id: string): ExitRecord | null => {

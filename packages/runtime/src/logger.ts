@@ -27,7 +27,19 @@ export function createLogger(options: {
   return pino({ name, level, timestamp, redact, formatters, serializers: { err } }, escaped)
 }
 
-/** An expected error, of the product's catalogue or of the system, says all by its message. A trace is for defects. */
+/** Names of errors that a mistake in code throws; also those of plain errors, unless they have a code. */
+const DEFECTS = new Set([
+  'AssertionError',
+  'Error',
+  'EvalError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'TypeError',
+  'URIError',
+])
+
+/** An expected error, of ours, of a library or of the system, says all by its message. A trace is for defects. */
 function err(error: unknown): unknown {
   if (!isExpected(error)) return pino.stdSerializers.err(error as Error)
   const { stack: _, ...rest } = pino.stdSerializers.err(error)
@@ -36,5 +48,6 @@ function err(error: unknown): unknown {
 
 function isExpected(error: unknown): error is Error {
   if (isScanError(error)) return error.code !== 'INTERNAL'
-  return error instanceof Error && 'syscall' in error
+  if (!(error instanceof Error)) return false
+  return !DEFECTS.has(error.name) || (error.name === 'Error' && 'code' in error)
 }

@@ -4,7 +4,7 @@
  * Values that the process has anyway are read at each scrape (`sampled`), so that they cost nothing until then. What is
  * observed per request goes through observers, which are made once per set of labels.
  */
-import { type Clock, createSystemClock, withTimeout } from '@quorumscan/base'
+import { type Clock, createSystemClock, held, heldSizes, withTimeout } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** 1 ms to 10 s: shorter times are noise of the clock, and every wait ends before 10 s (D-38). */
@@ -50,6 +50,21 @@ export class Metrics {
     this.#clock = clock
     const defaults = { eventLoopMonitoringPrecision: EVENT_LOOP_MS }
     collectDefaultMetrics({ register: this.#registry, ...defaults })
+    this.sampled('gauge', {
+      name: 'held',
+      help: 'What the process holds, by its part. With kind="work" it returns to its number of before once clients have left.',
+      labels: ['owner', 'name', 'kind'],
+      read: () => heldSizes().map(({ owner, name, kind, size }) => [[owner, name, kind], size]),
+    })
+    this.sampled('gauge', {
+      name: 'held_max',
+      help: 'The bound of quorumscan_held, where it is a number.',
+      labels: ['owner', 'name', 'kind'],
+      read: () =>
+        heldSizes().flatMap(({ owner, name, kind, bound }) =>
+          typeof bound === 'number' ? [[[owner, name, kind], bound] as const] : [],
+        ),
+    })
   }
 
   /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
@@ -81,7 +96,10 @@ export class Metrics {
     const labels: Labels = definition.labels ?? []
     const settings = this.#settingsOf(definition)
     const histogram = new Histogram({ ...settings, buckets: SECONDS_BUCKETS })
-    const observers = new Map<string, { observe(seconds: number): void }>()
+    const observers = held(
+      { owner: 'runtime', name: 'series of histograms', kind: 'state', bound: OBSERVERS_MAX },
+      new Map<string, { observe(seconds: number): void }>(),
+    )
     const observerOf = (...values: Labels) => {
       const key = values.join('\n')
       const known = observers.get(key)

@@ -1,5 +1,5 @@
 /** Addresses of other processes: as the operator of this process configured them, and as the ledger has them. */
-import { singleFlight } from '@quorumscan/base'
+import { held, singleFlight } from '@quorumscan/base'
 import { isAuthenticated, parseNodeUrl, shownUrl, urlProblem } from '@quorumscan/reader'
 
 /** A node, as the operator of this process configured it. */
@@ -41,7 +41,10 @@ export function parsePeers(text: string): readonly Peer[] {
 
 /** @param allowPrivate - Whether a peer with a public address may have moved to a private one. */
 export function createPeerAddresses(allowPrivate: boolean) {
-  const urlByPeer = new Map<string, string>()
+  const urlByPeer = held(
+    { owner: 'runtime', name: 'addresses of peers', kind: 'state', bound: 'one of each peer' },
+    new Map<string, string>(),
+  )
   let read: () => Promise<readonly Peer[]> = async () => []
   const load = singleFlight(async () => {
     for (const { name, url } of await read()) urlByPeer.set(name, url)

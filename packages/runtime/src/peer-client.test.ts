@@ -39,7 +39,9 @@ describe('PeerClient', () => {
     ]
     for (const [body, sent] of rows) {
       const answer = await client.read(`${url}/a`, {
-        ...{ path: '/v0/x?y=1', bytesMax: 1000, timeoutMs: 1000 },
+        path: '/v0/x?y=1',
+        bytesMax: 1000,
+        timeoutMs: 1000,
         ...(body && { body }),
       })
       expect(Buffer.from(answer).toString()).toBe(sent)

@@ -4,7 +4,7 @@ import type { TransportReply, TransportRequest } from '@quorumscan/reader'
 import { type Tracer, tracedTransport } from './tracing.ts'
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts'
 
-export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax'> & {
+export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax' | 'onProgress'> & {
   /** Makes it a POST of these bytes. */
   readonly body?: Uint8Array
   /** Default: the limit of the transport, 30 s. */
@@ -36,9 +36,9 @@ export function createPeerClient(
 
   /** The answer, with any status. @throws {Error} If it is late or too long. Or the signal's reason. */
   const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
-    const { path, bytesMax, body, timeoutMs } = peerRequest
+    const { path, bytesMax, body, timeoutMs, onProgress } = peerRequest
     const { channel = 'lookup', isPublicOnly = false } = peerRequest
-    const asked = { url, path, bytesMax, channel, isPublicOnly }
+    const asked = { url, path, bytesMax, onProgress, channel, isPublicOnly }
     const send = (signal: AbortSignal) =>
       traced.request({
         ...asked,

@@ -1,6 +1,6 @@
 /** Peers on loopback, asked by a clock that the test moves. */
 import { createManualClock, freePort, serve, untilTrue } from '@quorumscan/testkit'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
@@ -15,13 +15,14 @@ afterEach(async () => {
 
 /** A peer that follows the log while it answers. */
 async function startPeer(clock: { nowMicros(): number }) {
-  const peer = { answers: true, requestCount: 0, url: '' }
+  const peer = { answers: true, requestCount: 0, url: '', state: null as string | null }
   const server = await serve((_, response) => {
     peer.requestCount++
     if (!peer.answers) return response.destroy()
     response.setHeader('x-clock', String(clock.nowMicros()))
     response.setHeader('x-ledger-head', '7')
-    response.setHeader('x-ledger-head-time', formatTime(clock.nowMicros()))
+    response.setHeader('x-ledger-head-time', formatInstant(clock.nowMicros()))
+    if (peer.state !== null) response.setHeader('x-state', peer.state)
     return response.end()
   })
   peer.url = server.url
@@ -154,4 +155,17 @@ it('asks often for a peer that starts at the same time, and no longer than at th
   const { requestCount } = early
   for (let round = 0; round < 20; round++) await endRound()
   expect(early.requestCount - requestCount).toBe(2)
+})
+
+it('a peer that says that it does no work does not follow; an older release says nothing', async () => {
+  const clock = createManualClock()
+  const peer = await startPeer(clock)
+  const { clocks, untilRound } = startClocks([{ name: 'sv-1', url: peer.url }], clock)
+  await untilTrue('an answer', () => clocks.answerOf('sv-1') === 'following')
+  for (const state of ['diverged', 'clock-off', 'clock-behind', 'halted', 'starting']) {
+    peer.state = state
+    await untilRound(`${state} to be read`, () => clocks.answerOf('sv-1') === 'behind')
+    peer.state = state === 'halted' ? 'catching-up' : 'live'
+    await untilRound('it to work', () => clocks.answerOf('sv-1') === 'following')
+  }
 })

@@ -19,6 +19,7 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createPeerAddresses, type Peer, type PeerEndpoint } from './peer-addresses.ts'
 import { createPeerClient } from './peer-client.ts'
+import { MEMORY_HEADER } from './redis-memory.ts'
 import { type PeerPoll, pollPeers } from './repeat.ts'
 
 /** On the answer of `/livez`: the wall clock of the process, µs since the epoch. */
@@ -45,6 +46,8 @@ const ANSWER_BYTES_MAX = 4096
 export const STALLED_MICROS = 10_000_000
 /** An idle log has an entry at least every 10 s: a process with an older newest entry misses some. */
 export const FOLLOWING_MICROS_MAX = 30_000_000
+/** States of a peer that answers lookups and follows the log; its head says how far. null: an older release, which says none. */
+const WORKING_STATES: readonly (string | null)[] = ['live', 'catching-up', null]
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
 
@@ -89,8 +92,13 @@ export function createPeerClocks(options: {
     const head = integerOf(reply.header(HEAD_HEADER))
     const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
     const isRecent = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
-    const isFollowing = isRecent && reply.header(STATE_HEADER) !== 'diverged'
-    return { reading: { peer, wallMicros, atMs: (startedMs + endedMs) / 2, head }, isFollowing }
+    const isFollowing = isRecent && WORKING_STATES.includes(reply.header(STATE_HEADER))
+    const thousandths = integerOf(reply.header(MEMORY_HEADER))
+    return {
+      reading: { peer, wallMicros, atMs: (startedMs + endedMs) / 2, head },
+      isFollowing,
+      memoryShare: thousandths === null ? null : thousandths / 1000,
+    }
   }
 
   const isStarting = (latest: Latest): boolean =>
@@ -152,6 +160,11 @@ export function createPeerClocks(options: {
   return {
     /** The latest of each peer that has answered. */
     readings: (): readonly ClockReading[] => readingsIn(poll.latest),
+    /** How much of the memory of their Redis the peers say to use, of those that answered in the last round. */
+    memoryShares: (): readonly number[] =>
+      [...poll.latest.values()].flatMap(({ value, isCurrent }) =>
+        isCurrent && value.memoryShare !== null ? [value.memoryShare] : [],
+      ),
     verdict: (): ClockComparison => verdictOf(poll.latest),
     /**
      * From now on, asks peers at their addresses on the ledger; a peer that does not answer there, at the address that
@@ -190,6 +203,8 @@ type Answer = {
   readonly reading: ClockReading
   /** Whether the peer says that it has the newest entries of the log, and answers lookups. */
   readonly isFollowing: boolean
+  /** Null: it reports none. */
+  readonly memoryShare: number | null
 }
 type Latest = PeerPoll<Answer>['latest']
 

@@ -6,6 +6,8 @@ import type { Clock } from '@quorumscan/base'
 
 const PENALTY_MS = 60_000
 
+export type Penalties<Source extends object> = ReturnType<typeof createPenalties<Source>>
+
 export function createPenalties<Source extends object>(clock: Pick<Clock, 'monotonicMs'>) {
   const untilMs = new WeakMap<Source, number>()
   const isPenalized = (source: Source): boolean =>

@@ -12,7 +12,10 @@ async function setUp(isDue?: (sinceMs: number) => boolean) {
   const away = new Set<string>()
   let round = 0
   const poll = pollPeers({
-    ...{ peers: PEERS, clock, everyMs: EVERY_MS, ...(isDue && { isDue }) },
+    peers: PEERS,
+    clock,
+    everyMs: EVERY_MS,
+    ...(isDue && { isDue }),
     async read({ name }) {
       if (name === 'sv-1') round++
       if (away.has(name)) throw new Error('no answer')

@@ -1,5 +1,5 @@
 /** Periodic work of a process. docs/architecture.md lists all of it, with its periods. */
-import { anySignal, type Clock } from '@quorumscan/base'
+import { anySignal, type Clock, held } from '@quorumscan/base'
 import type { Peer } from './peer-addresses.ts'
 
 /** Disposing ends it, and waits for a run in progress. */
@@ -84,7 +84,10 @@ export function pollPeers<T>(options: {
   readonly isDue?: (sinceMs: number, latest: PeerPoll<T>['latest']) => boolean
 }): PeerPoll<T> {
   const { peers, read, clock, everyMs, isDue = () => true } = options
-  const latest = new Map<string, Observation<T>>()
+  const latest = held(
+    { owner: 'runtime', name: 'latest answers of peers', kind: 'state', bound: 'one of each peer' },
+    new Map<string, Observation<T>>(),
+  )
   let endedMs = Number.NEGATIVE_INFINITY
 
   const ask = async (peer: Peer, signal: AbortSignal): Promise<void> => {

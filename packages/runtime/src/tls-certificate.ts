@@ -2,18 +2,16 @@
  * The TLS certificate of a server. The process reads its files periodically: after a renewal, new connections receive
  * the new certificate.
  */
-import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { assertCertificate, type Clock, EnvError, onReload, readNamedText } from '@quorumscan/base'
+import { type Validities, validitiesIn } from './certificate-validity.ts'
 import type { Logger } from './logger.ts'
-import type { Metrics } from './metrics.ts'
 import { createRateLimitedLog } from './rate-limited-log.ts'
 import { repeat } from './repeat.ts'
 
 /** Between two reads of the files; certificates are renewed days before they end. */
 const RELOAD_MS = 10_000
-const MS_PER_SECOND = 1000
 
 export type CertificateFiles = {
   /** PEM: its own certificate, then those between it and a root. */
@@ -30,16 +28,12 @@ type Loaded = { readonly cert: string; readonly key: string; readonly ca?: strin
 /** @throws {EnvError} Which names the variable whose file cannot be read or is malformed. */
 export async function openTlsCertificate(
   files: CertificateFiles,
-  app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
+  app: { readonly clock: Clock; readonly logger: Logger },
 ) {
   let current = load(files)
-  app.metrics.sampled('gauge', {
-    name: 'certificate_ends_seconds',
-    help: 'Until when the TLS certificate is valid, in seconds since 1970.',
-    // biome-ignore lint/style/noRestrictedGlobals: it reads a text, and no clock.
-    read: () => [[[], Date.parse(new X509Certificate(current.cert).validTo) / MS_PER_SECOND]],
-  })
   return {
+    /** Of the certificate that new connections receive. */
+    validities: (): Validities => validitiesIn('QS_TLS_CERT', current.cert),
     /** The options of a new server. A client without a certificate of a peer is anonymous (`client.ts`). */
     tlsOptions: (): TlsOptions =>
       current.ca === undefined
@@ -89,7 +83,9 @@ export function problemOfCertificate({ cert, key, ca }: Loaded): string | null {
   try {
     createSecureContext({ cert, key })
   } catch (cause) {
-    const reason = (cause as Error).message
+    const { code, message } = cause as NodeJS.ErrnoException
+    const reason =
+      code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH' ? 'the key is that of another one' : message
     return `QS_TLS_CERT, QS_TLS_KEY: the files contain no certificate with its key: ${reason}`
   }
   try {

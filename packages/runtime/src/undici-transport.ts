@@ -7,6 +7,7 @@ import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import type { ClientTls } from '@quorumscan/base'
 import {
+  BodyTooLargeError,
   createBodyPieces,
   PrivateAddressError,
   type Transport,
@@ -142,11 +143,12 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         // extensions, and any number of interim answers: bytes that nothing here would count.
         const length = Number(headerOf(headers, 'content-length') ?? Number.NaN)
         if (!(length <= bytesMax))
-          started.abort(new TransportError(`it declares no length of at most ${bytesMax} bytes`))
+          started.abort(new BodyTooLargeError(`it declares no length of at most ${bytesMax} bytes`))
         else answer = createBodyPieces(bytesMax, length)
       },
       onResponseData(started, chunk) {
         receivedCount += chunk.byteLength
+        input.onProgress?.(chunk.byteLength)
         if (receivedCount > bytesWanted() + USELESS_BYTES_MAX)
           return started.abort(new TransportError('too long for a read that is decided'))
         try {

@@ -20,6 +20,7 @@ import {
 import { withWaitOf } from '@quorumscan/server'
 import {
   maxFaulty,
+  memberSetOf,
   requestOfLookup,
   type Threshold,
   thresholdVotes,
@@ -62,7 +63,7 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 export function createCertifiedReads(deps: ScanProxyDeps) {
   const { genesis, genesisHash, trustRule: trust, ledger, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const memberCount = genesis.nodes.length
+  const memberCount = memberSetOf(genesis).n
   const nodeCount = trust?.members.length ?? memberCount
   /** Every certificate has as many signers. */
   const signersMin = maxFaulty(memberCount) + 1
@@ -127,7 +128,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     const minOffset = Math.max(options.minOffset, own?.offset ?? 0)
     const { signal } = request
     const bounds = { threshold, minOffset, maxAgeMs, signal }
-    const found = await readFromNode(certifiedReader, asked, bounds)
+    const found = await request.waitingForNodes(() => readFromNode(certifiedReader, asked, bounds))
     return own !== null && !('answer' in found) && isWithin(own.recordTime, maxAgeMs) ? own : found
   }
 }

@@ -4,7 +4,12 @@
  */
 import { isScanAnswer, type validatorRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
-import { type PagePosition, type PageSubject, parsePageToken } from '@quorumscan/model'
+import {
+  INSTRUMENT_ID,
+  type PagePosition,
+  type PageSubject,
+  parsePageToken,
+} from '@quorumscan/model'
 import {
   activitiesBytesMax,
   type Decided,
@@ -123,6 +128,23 @@ export const OPERATIONS: {
     form: sharedDsoAnswer,
   },
   proxyListScans: { readOf: () => SCANS },
+  proxyGetSpliceInstanceNames: { readOf: () => INSTANCE_NAMES, isVotedOnly: true },
+  proxyGetFeaturedApp: {
+    readOf: ({ params: { provider_party_id: party } }) =>
+      networkRead('getFeaturedApp', `/v0/featured-apps/${encodeURIComponent(party)}`, { party }),
+    isVotedOnly: true,
+  },
+  proxyGetRegistryInfo: { readOf: () => REGISTRY_INFO, isVotedOnly: true },
+  // The one page has the one instrument, whatever its size.
+  proxyListInstruments: { readOf: () => INSTRUMENTS, isVotedOnly: true },
+  proxyGetInstrument: {
+    readOf({ params: { instrumentId } }) {
+      // A 404 of a node is no vote (D-35).
+      if (instrumentId !== INSTRUMENT_ID) throw noInstrument()
+      return INSTRUMENT
+    },
+    isVotedOnly: true,
+  },
   proxyGetDsoPartyId: { readOf: () => DSO_PARTY_ID, isVotedOnly: true },
   proxyGetAmuletRules: { readOf: () => AMULET_RULES, form: rulesAnswer, isVotedOnly: true },
   proxyGetOpenAndIssuingMiningRounds: {
@@ -130,6 +152,10 @@ export const OPERATIONS: {
     form: roundsAnswer,
     isVotedOnly: true,
   },
+}
+
+function noInstrument(): ScanError {
+  return new ScanError('INSTRUMENT_NOT_FOUND', `The registry has one instrument, ${INSTRUMENT_ID}.`)
 }
 
 /** The request of a voted read. */
@@ -200,6 +226,13 @@ function nodeRead(
 // Without the members that name the answering node, which differ from node to node (D-10).
 const DSO = networkRead('getDso', '/v0/dso?shared=true', { shared: true })
 const SCANS = networkRead('listScans', '/v0/scans')
+const INSTANCE_NAMES = networkRead('getSpliceInstanceNames', '/v0/splice-instance-names')
+const METADATA = '/registry/metadata/v1'
+const REGISTRY_INFO = networkRead('getRegistryInfo', `${METADATA}/info`)
+const INSTRUMENTS = networkRead('listInstruments', `${METADATA}/instruments`)
+const INSTRUMENT = networkRead('getInstrument', `${METADATA}/instruments/${INSTRUMENT_ID}`, {
+  instrument: INSTRUMENT_ID,
+})
 const DSO_PARTY_ID = networkRead('getDsoPartyId', '/v0/dso-party-id')
 // Nothing is cached: the answer has the contracts themselves.
 const NO_RULES = { cached_amulet_rules_contract_id: null, cached_amulet_rules_domain_id: null }

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { outcomeError, quorumHeaders, readerError } from './outcome.ts'
 
 const participation = {
-  ...{ threshold: 2, nodeCount: 4, trust: null, answered: 3, agreed: ['sv-1', 'sv-3'] },
+  threshold: 2,
+  nodeCount: 4,
+  trust: null,
+  answered: 3,
+  agreed: ['sv-1', 'sv-3'],
   clockSkewMs: null,
 }
 

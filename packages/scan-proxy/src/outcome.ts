@@ -11,7 +11,7 @@ import {
   ReaderError,
 } from '@quorumscan/reader'
 import type { OffsetPruned, Unproven } from '@quorumscan/reader/certified'
-import { formatInstant as formatTime, type Lookup } from '@quorumscan/verifier'
+import { formatInstant, type Lookup } from '@quorumscan/verifier'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
 export function quorumHeaders(
@@ -33,7 +33,7 @@ export function quorumHeaders(
   if (outcome.trust !== null) headers['x-quorum-trust'] = outcome.trust.members.join(',')
   if (outcome.offset !== undefined) headers['x-quorum-offset'] = String(outcome.offset)
   if (outcome.recordTime !== undefined)
-    headers['x-quorum-record-time'] = formatTime(outcome.recordTime)
+    headers['x-quorum-record-time'] = formatInstant(outcome.recordTime)
   return headers
 }
 
@@ -75,7 +75,7 @@ function disputed(outcome: Disputed): ScanError {
         groups: outcome.groups.map((group) => ({
           nodes: group.nodes,
           offset: group.offset,
-          record_time: formatTime(group.recordTime),
+          record_time: formatInstant(group.recordTime),
           history_hash: group.historyHash,
           answer_digest: group.answerDigest,
           entry: group.entry,

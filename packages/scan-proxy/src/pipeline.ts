@@ -13,7 +13,7 @@ import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
 import type { Outcome } from '@quorumscan/reader'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Handlers } from '@quorumscan/server'
-import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
+import { canonicalJson, utf8 } from '@quorumscan/verifier'
 import { createCertifiedReads, type Proven, readFromNode, type Unproven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
 import { OPERATIONS, type Operation, type ProxyNetwork, type ProxyRead } from './operations.ts'
@@ -38,8 +38,7 @@ type ProxyHandlers = Pick<
 >
 
 export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
-  // A Genesis is JSON by construction; its type only lacks the index signature.
-  const genesis = utf8(canonicalJson(deps.genesis as unknown as Json))
+  const genesis = utf8(canonicalJson(deps.genesis))
   const handlerOf = createPipeline(deps)
   const reads = Object.entries(OPERATIONS).map(([id, operation]) => [
     id,
@@ -77,11 +76,8 @@ function createPipeline(deps: ScanProxyDeps) {
       const options = { threshold, minOffset, maxAgeMs: request.headers['x-max-age-ms'], headers }
       // A lookup shares its requests with others and ends within 2 s: a signal for it would cost more than it saves.
       const isLookup = 'lookup' in asked
-      return await readVoted(
-        reader,
-        asked,
-        isLookup ? options : { ...options, signal: request.signal },
-      )
+      const bounds = isLookup ? options : { ...options, signal: request.signal }
+      return await request.waitingForNodes(() => readVoted(reader, asked, bounds))
     } catch (error) {
       throw readerError(error)
     }
@@ -138,7 +134,8 @@ export function partyNameHandlers(network: ProxyNetwork, reader: CertifiedReader
       const threshold = thresholdOf(signersOf(request) ?? thresholdTextOf(request), network)
       const bounds = { minOffset: minOffsetOf(request), maxAgeMs: maxAgeOf(request) }
       const { signal } = request
-      const reading = readFromNode(reader, asked, { threshold, ...bounds, signal })
+      const options = { threshold, ...bounds, signal }
+      const reading = request.waitingForNodes(() => readFromNode(reader, asked, options))
       const found = await reading.catch((error) => {
         throw readerError(error)
       })

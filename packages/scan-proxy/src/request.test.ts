@@ -7,8 +7,14 @@ const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
 const network = { genesis, trustRule: null }
 const { signal } = new AbortController()
 const request = (headers: object, more: object = {}) => ({
-  ...{ url: '/', headers, query: {}, forward: {}, signal, ...more },
+  url: '/',
+  headers,
+  query: {},
+  forward: {},
+  signal,
+  ...more,
   waiting: <T>(wait: () => Promise<T>) => wait(),
+  waitingForNodes: <T>(wait: () => Promise<T>) => wait(),
 })
 
 describe('the threshold of a request', () => {

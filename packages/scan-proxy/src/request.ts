@@ -2,11 +2,13 @@
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import type { WaitingRequest } from '@quorumscan/server'
-import { parseThreshold, type Threshold, thresholdVotes } from '@quorumscan/verifier'
+import { memberSetOf, parseThreshold, type Threshold, thresholdVotes } from '@quorumscan/verifier'
 import type { ProxyNetwork } from './operations.ts'
 
 /** The parts of a request that every operation has. */
 export type ProxyRequest = WaitingRequest & {
+  /** As of `ApiRequest`. */
+  waitingForNodes<T>(wait: () => Promise<T>): Promise<T>
   /** The URL as the caller sent it, with the mount point and the query. */
   readonly url: string
   readonly body?: unknown
@@ -62,11 +64,12 @@ export function minOffsetOf({ headers, body }: ProxyRequest): number {
 /** @throws {ScanError} INVALID_QUORUM if D-36 does not define the threshold. */
 export function thresholdOf(
   quorum: string,
-  { genesis: { nodes }, trustRule }: Pick<ProxyNetwork, 'genesis' | 'trustRule'>,
+  { genesis, trustRule }: Pick<ProxyNetwork, 'genesis' | 'trustRule'>,
 ): Threshold {
-  const threshold = parseThreshold(quorum, nodes.length, trustRule)
+  const { n } = memberSetOf(genesis)
+  const threshold = parseThreshold(quorum, n, trustRule)
   if (threshold !== undefined) return threshold
-  const votesOf = (one: Threshold) => thresholdVotes(one, nodes.length, trustRule)
+  const votesOf = (one: Threshold) => thresholdVotes(one, n, trustRule)
   const [min, max] = [votesOf('weak'), votesOf('all')]
   throw new ScanError(
     'INVALID_QUORUM',

@@ -1,4 +1,5 @@
 /** Certified replies of the local replica: the same until another state is certified. */
+import { bytesOfCache, held } from '@quorumscan/base'
 import type { ScanError } from '@quorumscan/errors'
 import type { Certificate } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
@@ -24,11 +25,15 @@ const OVERHEAD_BYTES = 1_024
 
 export function createStoredReplies(deps: OwnAge & Pick<ScanProxyDeps, 'certifier'>) {
   const { certifier } = deps
-  const replies = new LRUCache<string, StoredReply>({
-    maxSize: BYTES_MAX,
-    sizeCalculation: ({ reply }, key) =>
-      OVERHEAD_BYTES + key.length + ('body' in reply ? reply.body.byteLength : 0),
-  })
+  const replies = held(
+    { owner: 'scan-proxy', name: 'bytes of cached replies', kind: 'cache', bound: BYTES_MAX },
+    new LRUCache<string, StoredReply>({
+      maxSize: BYTES_MAX,
+      sizeCalculation: ({ reply }, key) =>
+        OVERHEAD_BYTES + key.length + ('body' in reply ? reply.body.byteLength : 0),
+    }),
+    bytesOfCache,
+  )
   return {
     /** The stored reply to the same request, if a new reply would be the same; null: no such reply. */
     get(request: ProxyRequest, signers: string, minOffset: number): ProxyReply | null {

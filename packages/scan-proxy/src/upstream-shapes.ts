@@ -1,8 +1,10 @@
 /** Answers that upstream's proxy has in another shape than nodes (D-10, D-16), and what an answer must hold. Pure. */
+
 import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
 
 type Answer = Pick<Decided, 'answer'>
 type Rules = ResponseOf<typeof scanRoutes.getAmuletRules>
@@ -49,7 +51,7 @@ export function roundsAnswer({ answer }: Answer): Uint8Array {
 export function isSharedDso(body: unknown, genesis: Genesis): boolean {
   if (!isScanAnswer('getDso', body)) return false
   const svs = superValidatorsOf(body)
-  return genesis.nodes.every((node) => svs.some(({ name }) => name === node.name))
+  return memberSetOf(genesis).members.every((node) => svs.some(({ name }) => name === node.name))
 }
 
 /** The agreed answer (see `isSharedDso`), preceded by `sv_user` and `sv_party_id` of the first agreeing node. */
@@ -63,11 +65,11 @@ export function sharedDsoAnswer(outcome: Pick<Decided, 'answer' | 'agreed'>): Ui
 }
 
 function superValidatorsOf(body: unknown): SuperValidator[] {
-  const svs: unknown = Object(Object(body).dso_rules).contract?.payload?.svs
+  const svs: unknown = memberOf(body, 'dso_rules', 'contract', 'payload', 'svs')
   return Array.isArray(svs) ? svs.filter(isSuperValidator) : []
 }
 
 function isSuperValidator(value: unknown): value is SuperValidator {
-  const { name, party } = Object(value)
+  const { name, party } = membersOf(value)
   return typeof name === 'string' && typeof party === 'string'
 }

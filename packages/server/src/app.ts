@@ -11,10 +11,11 @@ import {
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
-import { type AppConfig, parsePeersFile } from '@quorumscan/config'
+import { type AppConfig, certificateFilesOf, parsePeersFile } from '@quorumscan/config'
 import {
   createLogger,
   createMetrics,
+  judgeOwnCertificates,
   type Logger,
   openLiveFile,
   openTlsCertificate,
@@ -22,6 +23,7 @@ import {
   parsePeerTokens,
   startTracing,
   type Tracing,
+  validitiesIn,
 } from '@quorumscan/runtime'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import { defaultLimits } from './limits.ts'
@@ -44,7 +46,12 @@ export type App = Awaited<ReturnType<typeof createAppBase>>
 /** The parts that all apps share. @throws {EnvError} If a file is malformed. */
 export async function createAppBase(
   name: string,
-  config: AppConfig & { readonly peerTokensFile?: string | null },
+  config: AppConfig &
+    Parameters<typeof certificateFilesOf>[0] & {
+      readonly peerTokensFile?: string | null
+      /** The token with which this process follows a synchronizer, which is a peer of the process by it. */
+      readonly ownTokenFile?: string | null
+    },
   overrides: AppOverrides,
 ) {
   const clock = overrides.clock ?? createSystemClock()
@@ -55,17 +62,28 @@ export async function createAppBase(
   /** Null: the variable is not set. */
   const liveFile = <T>(variable: string, file: string | null, parse: (text: string) => T) =>
     file === null ? null : openLiveFile({ variable, file }, parse, { clock, logger })
-  const { peerTokensFile = null, peersFile } = config
+  const { peerTokensFile = null, ownTokenFile = null, peersFile } = config
   /** The tokens of callers with a higher rate (D-33). */
-  const peerTokens = liveFile('QS_PEER_TOKENS_FILE', peerTokensFile, parsePeerTokens)
+  const peerTokens = joined(
+    liveFile('QS_PEER_TOKENS_FILE', peerTokensFile, parsePeerTokens),
+    liveFile('QS_LOG_TOKEN_FILE', ownTokenFile, parsePeerTokens),
+  )
   const peers = liveFile('QS_PEERS_FILE', peersFile, parsePeersFile)
-  const certificate =
-    tls === null ? null : await openTlsCertificate(tls, { clock, logger, metrics })
+  const certificate = tls === null ? null : await openTlsCertificate(tls, { clock, logger })
+  const shown =
+    certificate === null ? [] : [{ variable: 'QS_TLS_CERT', validities: certificate.validities }]
+  const read = certificateFilesOf(config).map(({ variable, file }) => ({
+    variable,
+    validities: openLiveFile({ variable, file }, (text) => validitiesIn(variable, text), {
+      clock,
+      logger,
+    }),
+  }))
   const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
   const rateLimit = {
     unitsPerSecond: config.rateLimit,
     get peerTokens() {
-      return peerTokens?.() ?? []
+      return peerTokens()
     },
   }
   const hasOperatorServer = operatorAddress !== null
@@ -87,9 +105,25 @@ export async function createAppBase(
     /** The newest engine peers of `QS_PEERS_FILE`; null if it is not set. */
     enginePeers: () => peers?.().engines ?? null,
     trust: openClientTls({ ca: peerCa, own: null }),
+    certificates: judgeOwnCertificates([...shown, ...read], { clock, logger, metrics }),
     tracer,
     genesis,
     genesisHash: await hashGenesis(genesis),
+  }
+}
+
+/** The items of both lists: the same object until one of them is another one. */
+function joined<Item>(
+  one: (() => readonly Item[]) | null,
+  other: (() => readonly Item[]) | null,
+): () => readonly Item[] {
+  const none: readonly Item[] = []
+  let last = { first: none, second: none, both: none }
+  return () => {
+    const [first, second] = [one?.() ?? none, other?.() ?? none]
+    if (first !== last.first || second !== last.second)
+      last = { first, second, both: [...first, ...second] }
+    return last.both
   }
 }
 

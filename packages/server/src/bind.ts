@@ -7,6 +7,7 @@
  *   handle   with a signal that aborts when the client leaves or the deadline passes
  *   check    that the answer is of the declared shape
  *   send
+ *   settle   the work beyond the cost that was charged before: rows that were read, JSON that was made
  */
 import { Readable } from 'node:stream'
 import type { RouteDef } from '@quorumscan/api'
@@ -15,9 +16,10 @@ import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { LoadShedder } from './load-shedder.ts'
+import type { LoadShedder, Work } from './load-shedder.ts'
 import { assertWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './respond.ts'
+import { createWorkMeter } from './work-meter.ts'
 
 /** The buffer of a stream, beyond the last piece of its source. */
 const STREAM_BUFFER_BYTES = 64 * 1024
@@ -37,8 +39,12 @@ export type Operation<Input> = {
   readonly operationId: string
   /** Refusals are thrown. */
   decode(request: FastifyRequest): Input | Promise<Input>
-  /** Units of all work of the request; 0 for none that the load shedder counts. */
+  /** Units of all work of the request, which its client pays. */
   unitsOf(input: Input): number
+  /** It waits for the ledger, and is no work for the load shedder meanwhile. */
+  readonly isWaiting?: boolean
+  /** Its work is known only when it was done, and may be much more than its units. */
+  readonly isUnknown?: boolean
   handle(input: Input, call: RequestContext): Promise<Answer>
   isAnswer(body: unknown): boolean
   /** The deadline of the handler. */
@@ -58,8 +64,10 @@ export function createBind(server: {
   readonly shedder: LoadShedder
   readonly deadlines: Deadlines
   readonly responder: Responder
+  /** Counts what clients pay for an operation. */
+  readonly countUnits: (operationId: string, units: number) => void
 }): Bind {
-  const { shedder, deadlines, responder } = server
+  const { shedder, deadlines, responder, countUnits } = server
   return (operation) => async (request, reply) => {
     assertWellFormedQuery(request.query)
     // Awaited only if it is a promise, so that the handler starts in the same turn of the load shedder.
@@ -67,24 +75,55 @@ export function createBind(server: {
     const input = decoded instanceof Promise ? await decoded : decoded
     const units = operation.unitsOf(input)
     // Again: many may have been admitted before the cost of any was known.
-    if (units > 0) shedder.assertRoom(request.client)
-    const rest = units - admissionUnits(request.routeOptions.config.route)
+    const unitsInProgress = operation.isWaiting === true ? 0 : units
+    if (unitsInProgress > 0) shedder.assertRoom(request.client)
+    const admitted = admissionUnits(request.routeOptions.config.route)
+    const rest = units - admitted
     if (rest > 0) request.client.charge(rest)
-
-    shedder.begin(units)
-    const call = new RequestContext(request, reply, units, shedder)
+    const begun = shedder.begin(request.client, unitsInProgress, {
+      isUnknown: operation.isUnknown ?? false,
+      onGone: (listener) => onGone(reply, listener),
+    })
+    const work = begun instanceof Promise ? await begun : begun
+    // Meanwhile others of the client may have done more work than it can pay.
+    if (begun instanceof Promise) assertNoDebt(request.client, work)
+    const paid = Math.max(units, admitted)
+    countUnits(operation.operationId, paid)
+    const call = new RequestContext(request, reply, { work, paid })
+    const settle = () => countUnits(operation.operationId, call.settle())
     const answer = await call
       .run(deadlines, operation.msMax, () => operation.handle(input, call))
       .catch((error: unknown) => {
-        shedder.end(units, error)
+        work.end(error)
+        settle()
         throw error
       })
     const { status = 200, headers = {}, body, error } = answer
-    shedder.end(units, error)
+    work.end(error)
+    if (error !== undefined || body instanceof Uint8Array) settle()
     if (error !== undefined) return responder.fail(reply, error, { headers })
     if (body instanceof Uint8Array) return responder.send(reply, { status, headers, body })
     assert(operation.isAnswer(body), `the answer of ${operation.operationId} is not as declared`)
-    return responder.send(reply, { status, headers, body: encodeBody(body) })
+    const encoded = encodeBody(body)
+    if (typeof encoded === 'string') call.countBytes(encoded.length)
+    settle()
+    return responder.send(reply, { status, headers, body: encoded })
+  }
+}
+
+/** Calls the listener once the client has left, or the answer was sent. */
+function onGone({ raw }: FastifyReply, listener: () => void): void {
+  if (raw.destroyed) listener()
+  else raw.once('close', listener)
+}
+
+/** @throws {ScanError} RATE_LIMITED. */
+function assertNoDebt(client: Client, work: Work): void {
+  try {
+    client.charge(0)
+  } catch (error) {
+    work.end(error)
+    throw error
   }
 }
 
@@ -111,19 +150,25 @@ export class RequestContext {
   readonly url: string
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
-  readonly #units: number
-  readonly #shedder: LoadShedder
+  readonly #work: Work
+  /** Units that were charged before. */
+  readonly #paid: number
   #abort: AbortController | null = null
   #isOver = false
+  readonly #meter = createWorkMeter()
 
-  constructor(request: FastifyRequest, reply: FastifyReply, units: number, shedder: LoadShedder) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { work, paid }: { readonly work: Work; readonly paid: number },
+  ) {
     this.client = request.client
     this.requestId = request.id
     this.url = request.url
     this.#request = request
     this.#reply = reply
-    this.#units = units
-    this.#shedder = shedder
+    this.#work = work
+    this.#paid = paid
   }
 
   header(name: string): string | null {
@@ -135,13 +180,47 @@ export class RequestContext {
     return { 'x-request-id': this.requestId, ...this.#request.traced?.headers }
   }
 
+  /**
+   * The request waits for news, and is no work for the load shedder until the returned function is called.
+   *
+   * @throws {ScanError} OVERLOADED if too many requests wait so.
+   */
+  pause(): () => void {
+    return this.#work.pause()
+  }
+
   async waiting<T>(wait: () => Promise<T>): Promise<T> {
-    this.#shedder.pause(this.#units)
+    const resume = this.#work.pause()
     try {
       return await wait()
     } finally {
-      this.#shedder.resume(this.#units)
+      resume()
     }
+  }
+
+  async waitingForNodes<T>(wait: () => Promise<T>): Promise<T> {
+    const resume = this.#work.pauseOfNetwork()
+    try {
+      return await wait()
+    } finally {
+      resume()
+    }
+  }
+
+  countRows(rows: number): void {
+    this.#meter.countRows(rows)
+  }
+
+  /** JSON that was made for this request. Bytes that are stored ready to send do not count. */
+  countBytes(bytes: number): void {
+    this.#meter.countBytes(bytes)
+  }
+
+  /** Takes the units of the counted work that exceed the cost charged before, and returns them. Called once, at the end. */
+  settle(): number {
+    const owed = Math.max(0, this.#meter.takeUnits() - Math.max(this.#paid, 1))
+    if (owed > 0) this.client.settle(owed)
+    return owed
   }
 
   /** Created on demand: most requests are answered from memory, without a wait. */
@@ -149,13 +228,10 @@ export class RequestContext {
     if (this.#abort !== null) return this.#abort.signal
     const abort = new AbortController()
     this.#abort = abort
-    const { raw } = this.#reply
     // Fastify's own request.signal aborts as soon as the body has been read.
-    const onClose = () => abort.abort(CLIENT_DISCONNECTED)
     if (this.#isOver) abort.abort(REQUEST_ENDED)
-    else if (raw.destroyed) onClose()
     // After the answer it has no effect: the signal has aborted.
-    else raw.once('close', onClose)
+    else onGone(this.#reply, () => abort.abort(CLIENT_DISCONNECTED))
     return abort.signal
   }
 

@@ -113,7 +113,7 @@ const MAY_BE_LARGE = /[[:,]\s*-?[0-9]{16}/
 const INTEGER = /^-?[0-9]{16,40}$/
 
 /** Parses as `parseJson` does; integers beyond 2^53 are bigints. @throws {ScanError} MALFORMED_BODY. */
-export function parseExactJson(bytes: Uint8Array, valuesMax?: number): unknown {
+export function parseJsonWithBigInts(bytes: Uint8Array, valuesMax?: number): unknown {
   const value = parseJson(bytes, valuesMax)
   const text = decoder.decode(bytes)
   return MAY_BE_LARGE.test(text) ? parseLossless(text, undefined, exactNumber) : value

@@ -13,6 +13,8 @@ import { createRateBudget, type RateBudget, unlimitedRateBudget } from './token-
 const PEER_UNITS_PER_SECOND = 100_000
 /** The rate of all clients of a network, as a multiple of the rate of one. */
 const NETWORK_FACTOR = 2
+/** The owner of connections that carry requests of many clients. */
+export const PROXIES = 'proxies'
 /** Up to a millisecond of signing. An address that has 200 units per second can make 100 handshakes. */
 const HANDSHAKE_UNITS = 2
 /** Enough to distinguish a hundred peers. */
@@ -38,6 +40,7 @@ export type Client = {
   /** Charges all buckets that count for this client, as `RateBudget` does. @throws {ScanError} RATE_LIMITED. */
   spend(units: number): void
   charge(units: number): void
+  settle(units: number): void
 }
 
 type Request = Parameters<ClientAddresses['addressOf']>[0]
@@ -90,7 +93,8 @@ export function createClients(options: {
       addresses[how](key, units)
       if (network !== key) networks[how](network, units)
     }
-    return { key, network, address, isPeer: false, spend: pay('spend'), charge: pay('charge') }
+    const rates = { spend: pay('spend'), charge: pay('charge'), settle: pay('settle') }
+    return { key, network, address, isPeer: false, ...rates }
   }
   const peerAt = (address: string | undefined, digest: string, isPeer: () => boolean): Client => {
     const key = `peer ${digest.slice(0, PEER_NAME_DIGITS)}`
@@ -103,6 +107,7 @@ export function createClients(options: {
       },
       spend: (units) => peers.spend(key, units),
       charge: (units) => peers.charge(key, units),
+      settle: (units) => peers.settle(key, units),
     }
   }
   const clientAt = ({ socket }: Request, address: string | undefined, token: string | null) => {

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { afterDelay, type Clock } from '@quorumscan/base'
+import { afterDelay, type Clock, held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
 import { type ErrorResponse, NO_HTTP, reasonByCode, toErrorResponse } from './errors.ts'
@@ -20,7 +20,15 @@ const discarding = new WeakSet<Duplex>()
  * Node counts their first request as in progress, and waits for it.
  */
 export function trackUnused(server: Server): () => void {
-  const open = new Set<Socket>()
+  const open = held(
+    {
+      owner: 'server',
+      name: 'connections that may be unused',
+      kind: 'work',
+      bound: 'the pool of connections',
+    },
+    new Set<Socket>(),
+  )
   let isEnding = false
   const track = (socket: Socket) => {
     open.add(socket)

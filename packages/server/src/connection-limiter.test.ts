@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { ConnectionLimiter, type ConnectionLimits } from './connection-limiter.ts'
 
 const roomy: ConnectionLimits = {
+  pool: 'connections',
   max: 100,
   perClientMax: 100,
   perNetworkMax: 100,
@@ -96,4 +97,17 @@ it('connections of a proxy count, have no limit of their own, and are not evicte
   for (const slot of [slots[0], slots[0]]) slot?.release()
   expect([take('a3', '10.0.0.2') === null, take('a4', '10.0.0.3') === null]).toEqual([false, false])
   expect(gone).toEqual(['a1', 'a3'])
+})
+
+it('a greedy client keeps none of ten modest ones out, whoever came first', () => {
+  for (const evictsOnlyFromLargerClients of [false, true]) {
+    const { take, gone } = create({ max: 40, evictsOnlyFromLargerClients })
+    for (let count = 0; count < 40; count++) take('greedy', '10.0.0.1')
+    for (let round = 0; round < 2; round++)
+      for (let index = 0; index < 10; index++) {
+        take('greedy', '10.0.0.1')
+        expect(take('modest', `10.0.1.${index}`)).not.toBeNull()
+      }
+    expect(gone).not.toContain('modest')
+  }
 })

@@ -2,9 +2,12 @@
  * Limits of connections, WebSockets and long polls: of one client, of one network, and in all. At a limit, the
  * longest idle occupant of the largest client is evicted, so that no client keeps others out by having come first.
  */
-import { keysOf } from './client.ts'
+import { held } from '@quorumscan/base'
+import { keysOf, PROXIES } from './client.ts'
 
 export type ConnectionLimits = {
+  /** Its row in the table "Pools" of docs/architecture.md. */
+  readonly pool: string
   readonly max: number
   /** The limit of one client: an IPv4 address, or the /64 of an IPv6 address. */
   readonly perClientMax: number
@@ -36,15 +39,25 @@ type ClientSlots = {
 }
 
 /** The slots of the connections of reverse proxies, which have no limit of their own and are not evicted. */
-const PROXIES = { client: 'proxies', network: 'proxies' }
+const OF_PROXIES = { client: PROXIES, network: PROXIES }
 
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
-  readonly #clients = new Map<string, ClientSlots>()
+  readonly #clients = held(
+    { owner: 'server', name: 'clients with slots', kind: 'work', bound: 'the pools of slots' },
+    new Map<string, ClientSlots>(),
+  )
   #count = 0
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
+    const { pool: name, max: bound } = limits
+    held({ owner: 'pool', name, kind: 'work', bound }, this)
+  }
+
+  /** The number of slots that are taken. */
+  get size(): number {
+    return this.#count
   }
 
   /**
@@ -53,7 +66,7 @@ export class ConnectionLimiter {
    * @param address - Of the socket; undefined on a unix socket. `proxy`: the connection serves many clients.
    */
   acquire(address: string | undefined, occupant: Occupant, { isProxy = false } = {}): Slot | null {
-    const { client, network } = isProxy ? PROXIES : keysOf(address)
+    const { client, network } = isProxy ? OF_PROXIES : keysOf(address)
     if (!this.#makeRoom(client, network)) return null
     const slots = this.#clients.get(client) ?? { client, network, occupants: new Set() }
     this.#clients.set(client, slots)
@@ -71,7 +84,7 @@ export class ConnectionLimiter {
   #makeRoom(client: string, network: string): boolean {
     const { max, perClientMax, perNetworkMax } = this.#limits
     const ownSize = this.#clients.get(client)?.occupants.size ?? 0
-    if (client !== PROXIES.client) {
+    if (client !== PROXIES) {
       if (ownSize >= perClientMax)
         return this.#evictFor(ownSize, (slots) => slots.client === client)
       // An IPv4 address is a network of its own.
@@ -95,7 +108,7 @@ export class ConnectionLimiter {
     let evict: (() => void) | null = null
     for (const slots of this.#clients.values()) {
       const { occupants } = slots
-      if (slots.client === PROXIES.client || !isCandidate(slots)) continue
+      if (slots.client === PROXIES || !isCandidate(slots)) continue
       if (occupants.size < sizeMin || occupants.size <= size) continue
       const idle = firstIdle(occupants)
       if (idle === undefined) continue

@@ -3,7 +3,7 @@
  * request costs as much as reading Redis. Fastify's `handlerTimeout` (5.12) is not a substitute: it ends as soon as the
  * body of a request has been read.
  */
-import { afterDelay, type Clock } from '@quorumscan/base'
+import { afterDelay, type Clock, held } from '@quorumscan/base'
 
 export type Deadlines = ReturnType<typeof createDeadlines>
 
@@ -15,7 +15,15 @@ type Queue = { readonly waiting: Set<Waiting>; isTimerSet: boolean }
 
 /** @param signal - Ends the timers, which would keep the process alive. */
 export function createDeadlines(clock: Clock, signal: AbortSignal) {
-  const queues = new Map<number, Queue>()
+  const queues = held(
+    { owner: 'server', name: 'lengths of deadlines', kind: 'state', bound: 'one of each length' },
+    new Map<number, Queue>(),
+  )
+  held(
+    { owner: 'server', name: 'deadlines', kind: 'work', bound: 'one of each request in progress' },
+    queues,
+    countDeadlines,
+  )
 
   const setTimer = (queue: Queue): void => {
     const [first] = queue.waiting
@@ -50,4 +58,11 @@ export function createDeadlines(clock: Clock, signal: AbortSignal) {
       }
     },
   }
+}
+
+/** As `sizeOf` of `held`. */
+function countDeadlines(queues: ReadonlyMap<number, Queue>): number {
+  let count = 0
+  for (const { waiting } of queues.values()) count += waiting.size
+  return count
 }

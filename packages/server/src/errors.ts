@@ -1,5 +1,7 @@
 /** Converts what was thrown to an error of the catalogue, and to its form on the wire (D-6). */
+
 import { ScanError, toErrorBody } from '@quorumscan/errors'
+import { memberOf } from '@quorumscan/verifier'
 
 /** An answer with an error. */
 export type ErrorResponse = {
@@ -39,7 +41,7 @@ export const reasonByCode: Readonly<Record<string, Reason>> = {
 /** An error that is not of the catalogue is a defect of this process. The client does not receive its text. */
 export function toScanError(cause: unknown): ScanError {
   if (cause instanceof ScanError) return cause
-  const code = String(Object(cause).code)
+  const code = String(memberOf(cause, 'code'))
   const known = reasonByCode[code]
   if (known !== undefined) return new ScanError(...known)
   // The client left while it was sending: it does not read this answer.

@@ -2,9 +2,11 @@
  * Refusals and failures: counted by code, and logged with the id of the request, by which an operator finds the reason
  * for a client.
  */
+
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { createRateLimitedLog, type Metrics } from '@quorumscan/runtime'
+import { memberOf } from '@quorumscan/verifier'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
@@ -50,7 +52,8 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
       const level = isDefect ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'
       const path = url?.split('?', 1)[0]?.slice(0, PATH_CHARACTERS_MAX)
       // Of what an operator must repair, the stack; of what the caller did, the reason.
-      const why = level === 'info' ? { reason: Object(cause).message } : { err: cause ?? error }
+      const why =
+        level === 'info' ? { reason: memberOf(cause, 'message') } : { err: cause ?? error }
       const line = { request_id, code, status, method, path, client: client?.key, ...why }
       lines.write(level, (suppressed) => log[level]({ ...line, ...suppressed }, error.message))
     },

@@ -92,6 +92,7 @@ type Schema = {
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
+  readonly maxLength?: number
   readonly pattern?: string
 }
 
@@ -100,7 +101,13 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf))
-  const { minimum: min = 0, maximum: max = 1000, minLength = 1, pattern = '' } = schema
+  const {
+    minimum: min = 0,
+    maximum: max = 1000,
+    minLength = 1,
+    maxLength = 40,
+    pattern = '',
+  } = schema
   switch (schema.type) {
     case 'object': {
       const members = Object.entries(schema.properties ?? {})
@@ -117,8 +124,9 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
       return fc.constant(null)
   }
   // Where any text is allowed: letters, so that it is one segment of a path, and one line.
-  const isAnyText = pattern === '' || pattern.includes('\\P{Cs}')
-  return fc.stringMatching(isAnyText ? new RegExp(`^[a-z]{${minLength},40}$`) : new RegExp(pattern))
+  if (pattern !== '' && !pattern.includes('\\P{Cs}')) return fc.stringMatching(new RegExp(pattern))
+  const most = Math.min(maxLength, 40)
+  return fc.stringMatching(new RegExp(`^[a-z]{${Math.min(minLength, most)},${most}}$`))
 }
 
 const PARTS = ['params', 'query', 'headers', 'body'] as const

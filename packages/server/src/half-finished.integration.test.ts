@@ -6,13 +6,20 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { get as getHttp, type IncomingMessage } from 'node:http'
 import { get as getHttps } from 'node:https'
-import type { Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock } from '@quorumscan/base'
-import { createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
-import { beginHalfFinished, cases, createAuthority, isLong, until } from '@quorumscan/testkit'
+import { createLogger, openTlsCertificate } from '@quorumscan/runtime'
+import {
+  beginHalfFinished,
+  cases,
+  createAuthority,
+  createRawClient,
+  HALF_FINISHED,
+  HALF_FINISHED_VARIANTS,
+  isLong,
+  until,
+} from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
 import { expect } from 'vitest'
@@ -38,6 +45,8 @@ const SHORT = isLong
     }
 /** Within the 120 s of the long part. */
 const END_MS_MAX = 120_000
+/** The long part opens nearly as many connections as a server accepts. */
+const KINDS = isLong ? HALF_FINISHED : [...HALF_FINISHED, ...HALF_FINISHED_VARIANTS]
 const HEAP_BYTES_MAX = 5 * 1024 * 1024
 
 setFlagsFromString('--expose-gc')
@@ -75,7 +84,6 @@ it.for(['http', 'https'] as const)(
   async (scheme, { files, authority, resources }) => {
     const clock = createSystemClock()
     const logger = createLogger({ name: 'test', level: 'silent' })
-    const metrics = createMetrics()
     const app = buildServer({
       routes,
       handlers: {
@@ -85,8 +93,7 @@ it.for(['http', 'https'] as const)(
       prefix: null,
       rateLimit: null,
       clock,
-      certificate:
-        scheme === 'http' ? null : await openTlsCertificate(files, { clock, logger, metrics }),
+      certificate: scheme === 'http' ? null : await openTlsCertificate(files, { clock, logger }),
       limits: SHORT,
     })
     const sockets = [
@@ -99,13 +106,13 @@ it.for(['http', 'https'] as const)(
           })(),
       },
     ] as const
-    const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+    const dialect = apiSocketDialect({ sockets, prefix: '/api/test' })
     mountSockets(app, { dialects: [dialect], clock })
     await app.listen({ host: '127.0.0.1', port: 0 })
     resources.onClose(() => app.close())
     const { port } = app.server.address() as { port: number }
     const ca = await readFile(authority.caFile)
-    const secure = (socket: Socket) => connectTls({ socket, ca, host: 'localhost' })
+    const { secure } = createRawClient(port, ca)
     const target = {
       port,
       getPath: '/get',
@@ -125,7 +132,7 @@ it.for(['http', 'https'] as const)(
     const { count, rounds } = ROUNDS[scheme]
     const heaps: number[] = []
     for (let round = 0; round < rounds; round++) {
-      using _held = await beginHalfFinished(target, count)
+      using _held = await beginHalfFinished(target, count, KINDS)
       expect(await statusOfOther()).toBe(200)
       await until(
         'all connections to be closed',
@@ -138,7 +145,7 @@ it.for(['http', 'https'] as const)(
     if (isLong) expect((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)).toBeLessThan(HEAP_BYTES_MAX)
 
     // A server closes with all of them open.
-    using _others = await beginHalfFinished(target, 2)
+    using _others = await beginHalfFinished(target, 2, KINDS)
     await app.close()
   },
 )

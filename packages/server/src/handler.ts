@@ -30,8 +30,12 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client leaves, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
+  /** Counts rows that were read for the request: it pays for them afterwards, beyond its declared cost (D-93). */
+  countRows(rows: number): void
   /** Waits for an event, without work for the process: other requests are admitted meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>
+  /** Waits for other machines: other requests of its network begin meanwhile. It is work of the process, as before. */
+  waitingForNodes<T>(wait: () => Promise<T>): Promise<T>
 }
 
 /** The members of a request for waiting. The signal is created on demand: hardly any read waits. */

@@ -191,6 +191,42 @@ it.each([
   expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
 })
 
+/** Above the time of any test. */
+const HOUR_MS = 3_600_000
+const NO_OTHER_LIMIT = {
+  idleConnectionMsMax: HOUR_MS,
+  keepAliveMsMax: HOUR_MS,
+  answerMsMax: HOUR_MS,
+  handlerMsMax: HOUR_MS,
+}
+const POST_HEAD = 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n'
+
+it.each([
+  ['half a head, by its deadline', 'GET /li', { requestMsMax: 100, bodyMsMax: HOUR_MS }],
+  [
+    'a body that no interface reads, by its deadline',
+    'GET /livez HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n{',
+    { requestMsMax: 100, bodyMsMax: 100 },
+  ],
+  ['a head and its end', POST_HEAD, { requestMsMax: HOUR_MS, bodyMsMax: HOUR_MS }],
+  ['half a head and its end', 'GET /li', { requestMsMax: HOUR_MS, bodyMsMax: HOUR_MS }],
+  ['half a body and its end', `${POST_HEAD}{`, { requestMsMax: HOUR_MS, bodyMsMax: HOUR_MS }],
+  ['its end alone', '', { requestMsMax: HOUR_MS, bodyMsMax: HOUR_MS }],
+] as const)(
+  'a connection is closed after %s, without any other limit',
+  async (what, text, limits) => {
+    await using running = await start({ limits: { ...NO_OTHER_LIMIT, ...limits } })
+    const accepted = once(running.server.server, 'connection')
+    const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => {}) // A reset is one way to be closed.
+    if (what.endsWith('end') || what.endsWith('alone')) socket.end(text)
+    else socket.write(text)
+    const [ofServer] = await accepted
+    if (!ofServer.closed) await once(ofServer, 'close')
+    socket.destroy()
+  },
+)
+
 it('the answer to a late body has the id of its request', async () => {
   await using running = await start({ limits: { requestMsMax: 100 } })
   const socket = running.connect()
@@ -480,5 +516,40 @@ it('a client that does not take its answer is cut off', async () => {
   socket.write('POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}')
   const [ofServer] = await accepted
   await once(ofServer, 'close')
+  socket.destroy()
+})
+
+it('a stream that its client does not read is cut off by the limit of idle connections, and ends', async () => {
+  const ended = deferred<void>()
+  const operation = { ...common, operationId: 'stream', method: 'GET', path: '/stream' } as const
+  await using server = buildServer({
+    routes: { stream: { ...operation, response: 'bytes' } },
+    handlers: {
+      stream: async () => ({
+        body: (async function* () {
+          try {
+            for (;;) yield Buffer.alloc(64 * 1024)
+          } finally {
+            ended.resolve(undefined)
+          }
+        })(),
+      }),
+    },
+    prefix: null,
+    rateLimit: null,
+    limits: {
+      ...NO_OTHER_LIMIT,
+      requestMsMax: HOUR_MS,
+      bodyMsMax: HOUR_MS,
+      idleConnectionMsMax: 100,
+    },
+  })
+  const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
+  const accepted = once(server.server, 'connection')
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => {}).pause()
+  socket.write('GET /stream HTTP/1.1\r\nhost: a\r\n\r\n')
+  const [ofServer] = await accepted
+  await Promise.all([once(ofServer, 'close'), ended.promise])
   socket.destroy()
 })

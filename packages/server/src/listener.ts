@@ -19,7 +19,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as SecureServer, type TLSSocket } from 'node:tls'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, held } from '@quorumscan/base'
 import { repeat, type TlsCertificate } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import type { ClientAddresses } from './client-address.ts'
@@ -51,6 +51,27 @@ const RESUMED_MS_MAX = 100
 const UNREAD_BYTES_MIN = 16 * 1024
 /** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
+
+const SOCKET_STATES = [
+  'idle',
+  'in a request',
+  'upgraded',
+  'refused for a while',
+  'closing',
+] as const
+type SocketState = (typeof SOCKET_STATES)[number]
+
+/** As `sizeOf` of `held`. */
+const countIn = Object.fromEntries(
+  SOCKET_STATES.map((state) => [
+    state,
+    (open: ReadonlySet<Connection>) => {
+      let count = 0
+      for (const one of open) if (one.state() === state) count += 1
+      return count
+    },
+  ]),
+) as Record<SocketState, (open: ReadonlySet<Connection>) => number>
 
 const connectionOf = new WeakMap<Socket, Connection>()
 
@@ -89,23 +110,35 @@ export function createListener(
     readonly clientAddresses: ClientAddresses
     readonly clients: Pick<Clients, 'admitHandshake'>
     readonly certificate: TlsCertificate | null
-    readonly shedder: Pick<LoadShedder, 'noteConnection' | 'park'>
+    readonly noteConnection: LoadShedder['noteConnection']
+    readonly park: Park
   },
   listener: RequestListener,
 ): Server {
   const { limits, clock, clientAddresses, certificate } = options
   const limiter = new ConnectionLimiter({
+    pool: 'connections',
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
   })
   const unread = new UnreadAnswers({
+    pool: 'bytes that clients have not read',
     max: limits.unreadBytesMax,
     perClientMax: limits.unreadBytesPerClientMax,
   })
-  const { park } = options.shedder
+  const { park } = options
   const nextBackOff = createBackOff(clock)
-  const open = new Set<Connection>()
+  const open = held(
+    { owner: 'server', name: 'sockets', kind: 'work', bound: limits.connectionsMax },
+    new Set<Connection>(),
+  )
+  for (const state of SOCKET_STATES)
+    held(
+      { owner: 'server', name: `sockets, ${state}`, kind: 'work', bound: limits.connectionsMax },
+      open,
+      countIn[state],
+    )
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.requestMsMax,
@@ -144,7 +177,7 @@ export function createListener(
     connectionOf.set(socket, connection)
     beginHandshake?.(socket, connection)
     open.add(connection)
-    options.shedder.noteConnection()
+    options.noteConnection()
     socket.once('close', () => {
       slot.release()
       open.delete(connection)
@@ -200,7 +233,15 @@ function ignoreError(): void {}
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
 function followHandshakes(server: SecureServer) {
-  const connectionByAddressPair = new Map<string, Connection>()
+  const connectionByAddressPair = held(
+    {
+      owner: 'server',
+      name: 'TLS handshakes and connections',
+      kind: 'work',
+      bound: 'the pool of connections',
+    },
+    new Map<string, Connection>(),
+  )
   server.on('secureConnection', (socket: TLSSocket) => {
     const connection = connectionByAddressPair.get(addressPairOf(socket))
     if (connection === undefined) return socket.destroy()
@@ -233,10 +274,13 @@ function createBackOff(clock: Clock): () => Promise<void> {
   }
 }
 
+/** Whether the connection must not be read after the answer to this request, before `resume` is called. */
+type Park = (request: IncomingMessage, resume: () => void) => boolean
+
 type Shared = {
   readonly listener: RequestListener
   readonly clock: Clock
-  readonly park: LoadShedder['park']
+  readonly park: Park
   readonly unread: UnreadAnswers
   /** Null for a connection that serves many clients. */
   readonly nextBackOff: (() => Promise<void>) | null
@@ -338,7 +382,7 @@ class Connection implements Occupant {
       if (request.complete) this.#request = null
       this.#response = null
       if (this.#pipelined.length > 0 || this.#last !== null) this.#next()
-      else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park()
+      else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park(request)
     })
     this.#shared.listener(request, response)
   }
@@ -359,11 +403,11 @@ class Connection implements Occupant {
     if (this.#last === null) this.#socket.resume()
   }
 
-  #park(): void {
+  #park(request: IncomingMessage): void {
     const { park, clock } = this.#shared
     if (this.#socket.destroyed) return
     const sinceMs = clock.monotonicMs()
-    const isParked = park(() => {
+    const isParked = park(request, () => {
       this.#unread = { sinceMs, resumedMs: clock.monotonicMs() }
       this.#resume()
     })
@@ -376,6 +420,13 @@ class Connection implements Occupant {
     const isRecent =
       unread !== null && this.#shared.clock.monotonicMs() - unread.resumedMs < RESUMED_MS_MAX
     return isRecent ? unread.sinceMs : null
+  }
+
+  state(): SocketState {
+    if (this.#socket.writableEnded) return 'closing'
+    if (this.#isUpgraded) return 'upgraded'
+    if (this.#response !== null) return 'in a request'
+    return this.#isBackingOff ? 'refused for a while' : 'idle'
   }
 
   /** Whether closing it loses no work: it has no request, or the client does not send or read its part. */

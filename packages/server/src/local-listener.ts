@@ -20,7 +20,8 @@ export function createLocalListener(
       clientAddresses: createClientAddresses(PLAIN_CONNECTIONS.proxies),
       clients: { admitHandshake: () => true },
       certificate: null,
-      shedder: { noteConnection: () => {}, park: () => false },
+      noteConnection: () => {},
+      park: () => false,
     },
     listener,
   )

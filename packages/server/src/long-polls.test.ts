@@ -53,6 +53,16 @@ it('without room, the oldest poll of the address with most polls ends', async ()
   expect(outcomes([few, next, ...rest])).toEqual(Array(16).fill('waits'))
 })
 
+it('a greedy address ends its own polls, and none of ten modest ones', async () => {
+  const polls = createLongPolls()
+  const modest = Array.from({ length: 10 }, (_, index) => begin(polls, `198.51.100.${index}`))
+  const greedy = Array.from({ length: 2000 }, () => begin(polls, '192.0.2.1'))
+  const late = begin(polls, '203.0.113.1')
+  await turn()
+  expect(outcomes([...modest, late])).toEqual(Array(11).fill('waits'))
+  expect(greedy.filter(({ outcome }) => outcome === 'waits')).toHaveLength(64)
+})
+
 it('the poll of a client that left makes room, and fails', async () => {
   const polls = createLongPolls()
   const leaving = new AbortController()

@@ -3,21 +3,24 @@
  * ends the oldest poll of that client, or of the client with most: its handler then answers as after a timeout. A process
  * that stops ends all, because it waits for what is in progress.
  */
-import { anySignal } from '@quorumscan/base'
+import { anySignal, held } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import type { ApiRequest, WaitingRequest } from './handler.ts'
 
 /** Each member and each validator polls every node once. A whole local cluster may share one address. */
-const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
+const LIMITS = { pool: 'long polls', max: 1024, perClientMax: 64, perNetworkMax: 128 }
 
 export type LongPolls = ReturnType<typeof createLongPolls>
 
 export function createLongPolls() {
   const limiter = new ConnectionLimiter(LIMITS)
-  const held = new Set<AbortController>()
+  const open = held(
+    { owner: 'server', name: 'long polls', kind: 'work', bound: LIMITS.max },
+    new Set<AbortController>(),
+  )
   return {
     endAll(): void {
-      for (const one of held) one.abort()
+      for (const one of open) one.abort()
     },
     /** The result of the poll; null if a newer poll, or `endAll`, ended it. */
     async hold<T>(
@@ -25,7 +28,7 @@ export function createLongPolls() {
       poll: (request: WaitingRequest) => Promise<T>,
     ): Promise<T | null> {
       const ended = new AbortController()
-      held.add(ended)
+      open.add(ended)
       const slot = limiter.acquire(request.client.address, { evict: () => ended.abort() })
       try {
         const signal = anySignal([request.signal, ended.signal])
@@ -34,7 +37,7 @@ export function createLongPolls() {
         if (ended.signal.aborted) return null
         throw error
       } finally {
-        held.delete(ended)
+        open.delete(ended)
         slot?.release()
       }
     },

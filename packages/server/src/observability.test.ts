@@ -74,7 +74,8 @@ it('counters exist from the start, at zero', async () => {
 it('a refusal or failure is a log line with the id of its request; a missing entry is not logged', async () => {
   const logged: Record<string, unknown>[] = []
   const logger = createLogger({
-    ...{ name: 'sv-1', level: 'info' },
+    name: 'sv-1',
+    level: 'info',
     stream: { write: (line) => void logged.push(JSON.parse(line)) },
   })
   const clock = createManualClock()
@@ -148,7 +149,11 @@ it('durations fall into the first bucket that holds them, and buckets add up', a
   const lines = text.split('\n').filter((line) => line.startsWith('quorumscan_wait_seconds'))
   const numberAfter = (start: string) => lines.find((line) => line.includes(start))?.split(' ')[1]
   expect(['0.001', '0.0025', '5', '10', '+Inf'].map((le) => numberAfter(`le="${le}"`))).toEqual([
-    ...['2', '3', '3', '4', '5'],
+    '2',
+    '3',
+    '3',
+    '4',
+    '5',
   ])
   expect(numberAfter('_count{of="x"}')).toBe('5')
   expect(Number(numberAfter('_sum'))).toBeCloseTo(19.5021)
@@ -189,8 +194,14 @@ it('requests on behalf of a request or a job are child spans; other requests mak
   const ask = (transport: Transport, path: string, headers = {}) =>
     transport
       .request({
-        ...{ url: 'http://127.0.0.1:4611', method: 'GET', path, headers, body: null },
-        ...{ bytesMax: 1, channel: 'lookup', isPublicOnly: false },
+        url: 'http://127.0.0.1:4611',
+        method: 'GET',
+        path,
+        headers,
+        body: null,
+        bytesMax: 1,
+        channel: 'lookup',
+        isPublicOnly: false,
         signal: new AbortController().signal,
       })
       .catch(() => {})

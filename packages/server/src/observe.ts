@@ -1,4 +1,5 @@
 /** What the server reports about the requests that it answers: spans, durations, log lines, and `/metrics`. */
+import { held } from '@quorumscan/base'
 import type { Logger, Metrics, Tracer } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from './methods.ts'
@@ -48,6 +49,28 @@ export function observe(
     }
     done()
   })
+}
+
+/** Counts the units that clients paid, by operation; divided by processor time, they show a price that is wrong. */
+export function unitsCounter(metrics: Metrics | undefined) {
+  const unitsOf = held(
+    {
+      owner: 'server',
+      name: 'operations with units',
+      kind: 'state',
+      bound: 'one of each operation',
+    },
+    new Map<string, number>(),
+  )
+  metrics?.sampled('counter', {
+    name: 'http_request_units_total',
+    help: 'Units of work that clients paid for, before and afterwards, by operation.',
+    labels: ['operation'],
+    read: () => [...unitsOf].map(([operation, units]) => [[operation], units] as const),
+  })
+  return (operation: string, units: number): void => {
+    unitsOf.set(operation, (unitsOf.get(operation) ?? 0) + units)
+  }
 }
 
 /**

@@ -15,11 +15,15 @@ it('as many pairs of one name as a header can hold are parsed quickly', () => {
     return walk.call(this)
   }
   Object.defineProperty(Array.prototype, Symbol.iterator, {
-    ...{ value: counting, configurable: true, writable: true },
+    value: counting,
+    configurable: true,
+    writable: true,
   })
   const query = parseQuery('a&'.repeat(pairs))
   Object.defineProperty(Array.prototype, Symbol.iterator, {
-    ...{ value: walk, configurable: true, writable: true },
+    value: walk,
+    configurable: true,
+    writable: true,
   })
   expect(query['a']).toHaveLength(pairs)
   expect(walkCount).toBe(1)

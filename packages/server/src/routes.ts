@@ -55,6 +55,7 @@ export function mountRoutes<Routes extends RouteTable, User>(
           user: request.user,
         }),
         unitsOf: (input) => unitsOf(route, input),
+        isWaiting: route.waits ?? false,
         handle: (input, call) => handler(Object.assign(call, input)),
         isAnswer: answerCheckOf(route),
         msMax: handlerMsMax,

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
+import { scanRoutes, synchronizerRoutes, USER_ID_PATTERN } from '@quorumscan/api'
+import { heldSizes } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
@@ -7,6 +8,7 @@ import { type Static, Type } from 'typebox'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { buildServer, type ServerOptions } from './server.ts'
+import { requestCheck } from './validation.ts'
 
 const party = `alice::1220${'a'.repeat(64)}`
 const Item = Type.Object({
@@ -208,8 +210,28 @@ describe('parameters, queries and headers', () => {
     expect(known.json()).toEqual({ seen: { quorum: 'all' } })
   })
 
+  it.each([
+    ['x-read-at-ofset', ': did you mean x-read-at-offset?'],
+    ['x-raed-at-offset', ': did you mean x-read-at-offset?'],
+    ['x-read-offset', ''],
+  ])('a header %s, which is nearly a declared one, is refused', async (name, hint) => {
+    const reply = await serve().inject({
+      url: '/v0/items/a?page_size=1',
+      headers: { [name]: '7' },
+    })
+    const details = { path: `headers.${name}`, rule: `is unknown${hint}` }
+    expect(reply.statusCode).toBe(400)
+    expect(reply.json()).toMatchObject({ code: 'INVALID_ARGUMENT', details })
+  })
+
   it('an unknown header has no effect', async () => {
-    const headers = { authorization: 'Bearer Bearer x', cookie: ';;=', 'content-type': 'nonsense' }
+    const headers = {
+      authorization: 'Bearer Bearer x',
+      cookie: ';;=',
+      'content-type': 'nonsense',
+      'x-forwarded-host': 'a.example',
+      'x-ready': '1',
+    }
     const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
     expect(reply.statusCode).toBe(200)
   })
@@ -304,6 +326,15 @@ describe('bodies', () => {
       path: 'body.name',
       rule: 'must be present',
     })
+  })
+
+  it('a text of another form is refused in words, not by a pattern', () => {
+    const check = requestCheck(
+      Type.Object({ user: Type.String({ pattern: USER_ID_PATTERN }) }),
+      'body',
+    )
+    const rule = /^body\.user must have 1 to 128 letters/
+    expect(() => check({ user: 'a b' })).toThrow(rule)
   })
 
   it('above 1 MiB they are 413, exactly 1 MiB is read', async () => {
@@ -567,9 +598,9 @@ describe('too much work in progress', () => {
   beforeEach(() => {
     finish = undefined as never
   })
-  const server = () =>
+  const server = (table: typeof heavy = heavy) =>
     buildServer<typeof heavy, string>({
-      routes: heavy,
+      routes: table,
       handlers: {
         ...handlers,
         touch: () =>
@@ -596,6 +627,95 @@ describe('too much work in progress', () => {
     finish()
     expect((await touched).statusCode).toBe(200)
     expect((await post()).statusCode).toBe(200)
+  })
+
+  it('is none of a route that waits for the ledger, whatever it costs', async () => {
+    await using app = server({ ...heavy, touch: { ...heavy.touch, waits: true } } as typeof heavy)
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    await expect.poll(() => finish).toBeDefined()
+    const post = () => app.inject({ method: 'POST', url: '/v0/items', payload: item })
+    expect((await post()).statusCode).toBe(200)
+    finish()
+    expect((await touched).statusCode).toBe(200)
+  })
+
+  it('is none of submissions that wait for the log: many of a peer refuse nobody', async () => {
+    const { submitEntry } = synchronizerRoutes
+    let count = 0
+    let append = () => {}
+    const appended = new Promise<void>((resolve) => {
+      append = resolve
+    })
+    await using app = buildServer({
+      routes: { submitEntry },
+      handlers: {
+        async submitEntry() {
+          count++
+          await appended
+          return { body: { accepted: true as const } }
+        },
+      },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 1_000_000, peerTokens: [peerToken] },
+    })
+    const submit = async (headers: Record<string, string>) => {
+      const { statusCode } = await app.inject({
+        method: 'POST',
+        url: '/v0/submit',
+        payload: Buffer.alloc(1024),
+        headers: { 'content-type': 'application/octet-stream', ...headers },
+      })
+      return statusCode
+    }
+    const ofPeer = Array.from({ length: 200 }, () => submit({ 'x-peer-token': peerToken }))
+    await expect.poll(() => count).toBe(200)
+    const ofStranger = submit({})
+    await expect.poll(() => count).toBe(201)
+    append()
+    expect(new Set(await Promise.all([...ofPeer, ofStranger]))).toEqual(new Set([200]))
+  })
+
+  it('of its network ends a wait after 1.75 s, or when the client leaves', async () => {
+    const large = { ...routes, touch: { ...routes.touch, cost: () => 64 } }
+    const clock = createManualClock()
+    await using app = buildServer<typeof large, string>({
+      routes: large,
+      handlers: {
+        ...handlers,
+        touch: () =>
+          new Promise((resolve) => {
+            finish = () => resolve({ body: null })
+          }),
+      },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 200 },
+      authenticate: async () => 'alice',
+      clock,
+    })
+    const waiting = () =>
+      heldSizes().find(({ name }) => name === 'requests that wait for their network')?.size
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const post = (path: string, signal: AbortSignal | null = null) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        signal,
+        ...(path === '/v0/items' ? { body: item } : {}),
+      })
+    const touched = post('/v0/touch')
+    await expect.poll(() => finish).toBeDefined()
+    const leave = new AbortController()
+    const gone = expect(post('/v0/items', leave.signal)).rejects.toThrow()
+    await expect.poll(waiting).toBe(1)
+    leave.abort()
+    await gone
+    await expect.poll(waiting).toBe(0)
+    const late = post('/v0/items')
+    await expect.poll(waiting).toBe(1)
+    await clock.advance(1750)
+    await expect(await late).toAnswer(503)
+    finish()
+    await expect(await touched).toAnswer(200)
   })
 
   it('has a lower bound after a handler returns or throws OVERLOADED', async () => {
@@ -713,6 +833,33 @@ describe('the rate limit', () => {
     const post = () => server.inject({ method: 'POST', url: '/v0/items', payload })
     expect((await post()).statusCode).toBe(200)
     expect((await post()).statusCode).toBe(next)
+  })
+
+  it.each([
+    ['rows that it reads', 75, 0, 15],
+    ['rows that it reads before it fails', 75, null, 15],
+    ['JSON that is made for it', 0, 61_400, 15],
+    ['both', 50, 20_400, 15],
+    ['a cost that is higher', 4, 0, 1],
+  ])('a request pays for %s afterwards', async (_, rows, bytes, units) => {
+    const clock = createManualClock()
+    const server = serve(
+      {
+        async listItems(request) {
+          request.countRows(rows)
+          if (bytes === null) throw new ScanError('NOT_READY', 'not now')
+          return { body: { seen: 'x'.repeat(bytes) } }
+        },
+      },
+      { rateLimit: { unitsPerSecond: 10 }, clock },
+    )
+    const read = () => server.inject('/v0/lists')
+    expect((await read()).statusCode).toBe(bytes === null ? 503 : 200)
+    for (let left = 10 - units; left > 0; left--) expect((await read()).statusCode).toBe(200)
+    // The client waits until its debt is paid, and for the unit of the next request.
+    const refused = await read()
+    const waitS = Math.max(1, Math.ceil((units - 9) / 10))
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, String(waitS)])
   })
 
   it('a request above the budget is served once on credit, then the client waits', async () => {

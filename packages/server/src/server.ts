@@ -29,19 +29,20 @@ import type { Logger, Metrics, Span, TlsCertificate, Tracer } from '@quorumscan/
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { admissionUnits, type Bind, createBind } from './bind.ts'
 import { type BodyReader, createBodyReader, decodeBody } from './body.ts'
-import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
+import { type Client, type Clients, createClients, PROXIES, type RateLimit } from './client.ts'
 import { createClientAddresses } from './client-address.ts'
 import { answerClientError, closeWithin, trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
 import { createFailures, type Failures } from './failures.ts'
+import { ambiguityOf } from './framing.ts'
 import type { Handlers } from './handler.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import { createListener, unreadSinceMs } from './listener.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import { assertKnownMethod } from './methods.ts'
-import { observe, serveMetrics, withoutChildren } from './observe.ts'
+import { observe, serveMetrics, unitsCounter, withoutChildren } from './observe.ts'
 import { parseQuery } from './query-parser.ts'
 import { createRequestIds, givenRequestId } from './request-id.ts'
 import { createResponder, type Responder } from './respond.ts'
@@ -117,13 +118,20 @@ export function buildServer<Routes extends RouteTable, User = never>(
   let isClosing = false
   const responder = createResponder({ commonHeaders, isClosing: () => isClosing, failures })
   const clientAddresses = createClientAddresses(options.proxies ?? PLAIN_CONNECTIONS.proxies)
-  const clients = createClients({ rateLimit: options.rateLimit, clientAddresses, clock })
-  const shedder = createLoadShedder(clock)
   const closed = new AbortController()
   const deadlines = createDeadlines(clock, closed.signal)
-  const bind = createBind({ shedder, deadlines, responder })
+  const shedder = createLoadShedder(clock, deadlines, options.rateLimit ?? {})
+  const clients = createClients({ rateLimit: options.rateLimit, clientAddresses, clock })
+  const turns = {
+    noteConnection: shedder.noteConnection,
+    park: (request: IncomingMessage, resume: () => void) => {
+      const isOfProxy = clientAddresses.isProxy(request.socket.remoteAddress)
+      return shedder.park(isOfProxy ? PROXIES : clients.of(request).network, resume)
+    },
+  }
+  const bind = createBind({ shedder, deadlines, responder, countUnits: unitsCounter(metrics) })
   const app = createInstance(options, limits, responder, (listener) =>
-    createListener({ limits, clock, clientAddresses, clients, certificate, shedder }, listener),
+    createListener({ limits, clock, clientAddresses, clients, certificate, ...turns }, listener),
   )
   const readBody = createBodyReader(deadlines)
   const stages: Stages = { clientOf: clients.of, failures, responder, bind, readBody }
@@ -145,11 +153,16 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const preflight = preflightHeaders(options.routes)
   // Hooks that wait for nothing call back: a promise each is a tenth of what a lookup costs.
   app.addHook('onRequest', (request, reply, done) => {
+    request.client = clients.of(request.raw)
+    const ambiguity = ambiguityOf(request.raw)
+    if (ambiguity !== null) {
+      reply.header('connection', 'close')
+      throw ambiguity
+    }
     // Not in the specification: a preflight costs no units, nor does a malformed URL, which the router refuses. An
     // answer to either is as cheap as a refusal, and connections are limited.
     if (request.method === 'OPTIONS')
       return void responder.send(reply, { status: 204, headers: preflight, body: null })
-    request.client = clients.of(request.raw)
     const { route } = request.routeOptions.config
     // Probes are answered until the end, so that a busy process does not look dead.
     if (route?.cost !== 0) {
@@ -182,7 +195,7 @@ function enqueue(
   done: (refusal?: Error) => void,
 ): void {
   shedder.enqueue({
-    isPeer: client.isPeer,
+    sender: client,
     isProbe: routeOptions.config.route?.cost === 0,
     unreadSinceMs: unreadSinceMs(socket),
     isGone: () => socket.destroyed || socket.writableEnded,

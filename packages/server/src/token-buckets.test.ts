@@ -47,6 +47,18 @@ it('the client that was quiet longest is forgotten when there are too many', () 
   expect(() => budget.spend('b', 1)).not.toThrow()
 })
 
+it('work that was done is always taken, and its debt is paid before the next request', async () => {
+  const clock = createManualClock()
+  const budget = createRateBudget({ unitsPerSecond: 10, clock })
+  budget.settle('a', 30)
+  budget.settle('a', 10)
+  expect(() => budget.spend('a', 1)).toThrow()
+  await clock.advance(3_000)
+  expect(() => budget.spend('a', 1)).toThrow()
+  await clock.advance(1_000)
+  budget.spend('a', 1)
+})
+
 it('of requests admitted at the same time, one is served on credit, not all', () => {
   const budget = createRateBudget({ unitsPerSecond: 10, clock: createManualClock() })
   budget.spend('a', 1)

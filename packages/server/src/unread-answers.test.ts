@@ -14,7 +14,7 @@ import { UnreadAnswers } from './unread-answers.ts'
 const MIB = 1024 * 1024
 
 function createWorld(limits = { max: 100, perClientMax: 40 }) {
-  const unread = new UnreadAnswers(limits)
+  const unread = new UnreadAnswers({ pool: 'answers', ...limits })
   const evicted: string[] = []
   return {
     evicted,
@@ -48,6 +48,15 @@ it('above the bound of all, the largest client loses one', () => {
   expect(evicted).toEqual([])
   add('10.0.1.2', 15, 'z')
   expect(evicted).toEqual(['x'])
+})
+
+it('a greedy client loses its own answers, and none of ten modest ones', () => {
+  const { evicted, add } = createWorld({ max: 100, perClientMax: 80 })
+  for (let round = 0; round < 20; round++) {
+    add('10.0.0.1', 20, 'greedy')
+    if (round < 10) add(`10.0.1.${round}`, 4, 'modest')
+  }
+  expect(new Set(evicted)).toEqual(new Set(['greedy']))
 })
 
 it('a server holds no more of what a client does not read, and serves other clients', async ({
@@ -131,7 +140,7 @@ it('a WebSocket that is not read counts like an answer, with what it has made ah
         })(),
     },
   ] as const
-  const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+  const dialect = apiSocketDialect({ sockets, prefix: '/api/test' })
   mountSockets(app, { dialects: [dialect], clock: createManualClock() })
   const accepted: Socket[] = []
   app.server.on('connection', (socket: Socket) => accepted.push(socket))

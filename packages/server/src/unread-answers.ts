@@ -2,22 +2,41 @@
  * Bounds the bytes of answers and WebSockets that clients have not read yet, of one client and in all. At a bound, the connection of the
  * client whose answer waits longest is closed; of all clients, that of the one with most bytes.
  */
-import { keysOf } from './client.ts'
+import { held } from '@quorumscan/base'
+import { keysOf, PROXIES } from './client.ts'
 
-export type UnreadLimits = { readonly max: number; readonly perClientMax: number }
-
-const PROXIES = 'proxies'
+export type UnreadLimits = {
+  /** Its row in the table "Pools" of docs/architecture.md. */
+  readonly pool: string
+  readonly max: number
+  readonly perClientMax: number
+}
 
 type Unread = { readonly bytes: number; readonly evict: () => void }
 
 export class UnreadAnswers {
   readonly #limits: UnreadLimits
   /** The answers of each client, the longest waiting first. */
-  readonly #clients = new Map<string, Set<Unread>>()
+  readonly #clients = held(
+    {
+      owner: 'server',
+      name: 'clients that do not read',
+      kind: 'work',
+      bound: 'the pool of connections',
+    },
+    new Map<string, Set<Unread>>(),
+  )
   #bytes = 0
 
   constructor(limits: UnreadLimits) {
     this.#limits = limits
+    const { pool: name, max: bound } = limits
+    held({ owner: 'pool', name, kind: 'work', bound }, this)
+  }
+
+  /** The bytes that wait. */
+  get size(): number {
+    return this.#bytes
   }
 
   /**

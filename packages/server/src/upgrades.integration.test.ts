@@ -2,9 +2,14 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { createLogger, createMetrics, openTlsCertificate } from '@quorumscan/runtime'
-import { createAuthority, createManualClock, untilTrue } from '@quorumscan/testkit'
+import { createLogger, openTlsCertificate } from '@quorumscan/runtime'
+import {
+  createAuthority,
+  createManualClock,
+  createRawClient,
+  textUntilClosed,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { Type } from 'typebox'
 import { describe, expect } from 'vitest'
@@ -45,7 +50,6 @@ const it = base
           level: 'warn',
           stream: { write: (line) => lines.push(line) },
         })
-        const metrics = createMetrics()
         const server = buildServer({
           routes,
           handlers: {
@@ -57,45 +61,28 @@ const it = base
           clock,
           logger,
           certificate:
-            scheme === 'http' ? null : await openTlsCertificate(files, { clock, logger, metrics }),
+            scheme === 'http' ? null : await openTlsCertificate(files, { clock, logger }),
           ...options,
         })
         await server.listen({ host: '127.0.0.1', port: 0 })
         resources.onClose(() => server.close())
         const { port } = server.server.address() as { port: number }
-        const ca = await readFile(authority.caFile)
+        const ca = scheme === 'http' ? null : await readFile(authority.caFile)
+        const client = createRawClient(port, ca)
+        resources.onClose(() => client[Symbol.dispose]())
         return {
           server,
           port,
+          connect: client.open,
           lines,
           clock,
           connectionCount: () =>
             new Promise<number>((resolve) =>
               server.server.getConnections((_, count) => resolve(count)),
             ),
-          async connect(): Promise<Socket> {
-            const socket =
-              scheme === 'http'
-                ? connect(port, '127.0.0.1')
-                : connectTls({ port, host: '127.0.0.1', ca })
-            socket.on('error', () => {})
-            resources.onClose(() => socket.destroy())
-            await once(socket, scheme === 'http' ? 'connect' : 'secureConnect')
-            return socket
-          },
         }
       },
   )
-
-/** All that the server sends until it closes. */
-async function textOf(socket: Socket): Promise<string> {
-  let text = ''
-  socket.on('data', (data) => {
-    text += String(data)
-  })
-  if (!socket.closed) await once(socket, 'close')
-  return text
-}
 
 /** Status and body of each answer; of interim answers the status. */
 function answersIn(text: string): readonly string[] {
@@ -154,14 +141,14 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       socket.write(bytes + LAST, 'latin1')
       // After a body in chunks, the server ends the connection.
       const last = bytes.includes('chunked') ? [] : ['200 "last"']
-      expect(answersIn(await textOf(socket))).toEqual([...expected, ...last])
+      expect(answersIn(await textUntilClosed(socket))).toEqual([...expected, ...last])
     },
   )
 
   it('an offer that arrives byte by byte is ignored', async ({ start }) => {
     const { connect } = await start(scheme)
     const socket = await connect()
-    const answers = textOf(socket.setNoDelay())
+    const answers = textUntilClosed(socket.setNoDelay())
     for (const byte of get(H2C) + LAST) {
       socket.write(byte)
       await new Promise((resolve) => setImmediate(resolve))
@@ -176,7 +163,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     const [own] = (await accepted) as [Socket]
     const listenerCount = () =>
       own.eventNames().reduce((count, name) => count + own.listenerCount(name), 0)
-    const answers = textOf(socket)
+    const answers = textUntilClosed(socket)
     const before = listenerCount()
     for (let round = 0; round < 40; round++) {
       const answered = once(socket, 'data')
@@ -235,7 +222,11 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
     await untilTrue('both requests to begin', () => begun === 2)
     left.destroy()
     finish()
-    expect(answersIn(await textOf(stays))).toEqual(['200 "slow"', '200 "got"', '200 "last"'])
+    expect(answersIn(await textUntilClosed(stays))).toEqual([
+      '200 "slow"',
+      '200 "got"',
+      '200 "last"',
+    ])
     await untilTrue('all connections to be closed', async () => (await connectionCount()) === 0)
   })
 
@@ -279,7 +270,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       for (const headers of ['connection: close', 'connection: close, upgrade\r\nupgrade: h2c']) {
         const socket = await connect()
         socket.write(`${method} ${path} HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`)
-        const text = await textOf(socket)
+        const text = await textUntilClosed(socket)
         expect(text.slice(9, 12)).toBe(String(status))
         if (status === 405) expect(text).toMatch(/^allow: (HEAD, GET|POST)\r$/m)
         if (status === 501) expect(text).toContain('"code":"METHOD_NOT_IMPLEMENTED"')
@@ -293,7 +284,7 @@ it('an offer in HTTP/1.0 is ignored', async ({ start }) => {
   const { connect } = await start()
   const socket = await connect()
   socket.write(get(offers('h2c')).replace('1.1', '1.0'))
-  expect(answersIn(await textOf(socket))).toEqual(['200 "got"'])
+  expect(answersIn(await textUntilClosed(socket))).toEqual(['200 "got"'])
 })
 
 it('only a handshake on the path of a WebSocket is taken', async ({ start, resources }) => {
@@ -307,7 +298,7 @@ it('only a handshake on the path of a WebSocket is taken', async ({ start, resou
     rateLimit: null,
     clock,
   })
-  const dialect = apiSocketDialect(app, {
+  const dialect = apiSocketDialect({
     sockets: [
       {
         path: '/v0/stream',
@@ -327,7 +318,7 @@ it('only a handshake on the path of a WebSocket is taken', async ({ start, resou
   const ask = async (bytes: string) => {
     const socket = connect(port, '127.0.0.1')
     socket.write(bytes)
-    const answered = textOf(socket)
+    const answered = textUntilClosed(socket)
     await once(socket, 'data')
     socket.end()
     return answered

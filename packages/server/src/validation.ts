@@ -5,10 +5,11 @@
  * Values are never converted, but for parameters, queries and headers, which arrive as text: an
  * integer has digits and perhaps a sign (`10`, `010`, `+10`; not `1e1`, ` 10` or `0x0a`).
  */
-import { codeByPattern, type RouteDef, validatorOf } from '@quorumscan/api'
+import { codeByPattern, patternSentence, type RouteDef, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { readInteger } from '@quorumscan/model'
+import { didYouMean, nearestOf } from '@quorumscan/runtime'
 import type { TObject, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 
@@ -38,8 +39,36 @@ export function requestChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   return {
     params: textPart(route.params, 'params'),
     query: textPart(route.query, 'query'),
-    headers: textPart(route.headers, 'headers'),
+    headers: withoutMisspelt(route.headers, textPart(route.headers, 'headers')),
     body: (value) => (value === undefined && bodyOptional ? undefined : checkBody(value)),
+  }
+}
+
+/** Headers of this service, which a caller may misspell; other headers have no effect. */
+const OWN_HEADER = /^x-/
+/** `x-quorum` and `x-min` of `x-min-offset`: what begins so is one of ours. */
+const FAMILY = /^x-[a-z]+/
+
+/**
+ * Refuses headers that are nearly the name of a declared one: a misspelt `x-quorum` would have the effect of `weak`.
+ *
+ * @param schema - Of the declared headers.
+ */
+function withoutMisspelt(schema: TObject | undefined, check: Check): Check {
+  const names = Object.keys(schema?.properties ?? {}).filter((name) => OWN_HEADER.test(name))
+  if (names.length === 0) return check
+  const families = names.map((name) => FAMILY.exec(name)?.[0])
+  const isMisspelt = (name: string) =>
+    OWN_HEADER.test(name) &&
+    !names.includes(name) &&
+    (families.includes(FAMILY.exec(name)?.[0]) || nearestOf(name, names) !== undefined)
+  return (input) => {
+    const name = Object.keys(input as object).find(isMisspelt)
+    if (name === undefined) return check(input)
+    const rule = `is unknown${didYouMean(name, names)}`
+    throw new ScanError('INVALID_ARGUMENT', `headers.${name} ${rule}`, {
+      details: { path: `headers.${name}`, rule },
+    })
   }
 }
 
@@ -96,13 +125,19 @@ function pickViolation(violations: readonly Violation[]): Violation | undefined 
     .reduce((best, one) => (depth(one) > depth(best) ? one : best))
 }
 
-function ruleOf({ keyword, message }: Violation): string {
+function ruleOf({ keyword, message, ...found }: Violation): string {
+  const sentence = patternSentence(patternOf(found))
+  if (sentence !== undefined) return sentence
   // Of a member that a closed schema does not have.
   if (keyword === 'boolean') return 'is unknown'
   return keyword === 'not' ? 'must not have members that exclude each other' : message
 }
 
 function codeOf(found: Violation): ErrorCode {
-  const pattern = 'pattern' in found.params ? String(found.params.pattern) : ''
-  return codeByPattern[pattern] ?? 'INVALID_ARGUMENT'
+  return codeByPattern[patternOf(found)] ?? 'INVALID_ARGUMENT'
+}
+
+/** The pattern that a text fails; empty: the rule is another one. */
+function patternOf({ params }: Pick<Violation, 'params'>): string {
+  return 'pattern' in params ? String(params.pattern) : ''
 }

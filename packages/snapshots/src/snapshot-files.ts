@@ -4,7 +4,7 @@
  */
 import { mkdir, open, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sha256Hex } from '@quorumscan/base'
+import { held, sha256Hex } from '@quorumscan/base'
 import { writeFileAtomic } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import {
@@ -40,7 +40,15 @@ const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-
  */
 export async function openSnapshotFiles(directory: string, network: Network) {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const storedByOffset = new Map<number, StoredSnapshot>()
+  const storedByOffset = held(
+    {
+      owner: 'snapshots',
+      name: 'stored snapshots',
+      kind: 'state',
+      bound: 'three, and one that is written',
+    },
+    new Map<number, StoredSnapshot>(),
+  )
   const fileOf = (offset: number, end: string) => join(directory, `${offset}${end}`)
   const own = await ownFilesOf(directory)
   for (const { name, offset, end } of own) {
@@ -155,7 +163,7 @@ async function readPart(path: string, start: number, length: number): Promise<Ui
 /** Null unless it is a description whose manifest is the signed one. */
 function readDescription(bytes: Uint8Array, network: Network): StoredSnapshot | null {
   try {
-    const [offer] = readOffers(bytes, network)
+    const [offer] = readOffers(bytes, network) ?? []
     const { manifest } = JSON.parse(Buffer.from(bytes).toString('utf8'))
     if (hashOfManifest(manifest) === offer?.contentHash) return { ...offer, manifest }
   } catch {

@@ -8,7 +8,9 @@ import {
   encodeSnapshotStatement,
   type Genesis,
   type HistoryPoint,
-  maxFaulty,
+  memberOf,
+  memberSetOf,
+  membersOf,
 } from '@quorumscan/verifier'
 
 /** Each side holds one piece in memory. A piece is served by one read of the file. */
@@ -50,7 +52,7 @@ export function statementOf(offer: Omit<SnapshotOffer, 'signatures'>, { genesisH
 
 /** Whether an honest member is among the signers. */
 export function isConfirmed({ signatures }: SnapshotOffer, { genesis }: Network): boolean {
-  return signatures.size > maxFaulty(genesis.nodes.length)
+  return signatures.size > memberSetOf(genesis).f
 }
 
 /** The form in `GET /v0/snapshots`. */
@@ -64,30 +66,41 @@ export function toWireOffer(offer: SnapshotOffer) {
   }
 }
 
-/** The offers that a node lists, without invalid signatures and malformed offers. */
-export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] {
-  const { snapshots } = Object(JSON.parse(Buffer.from(body).toString('utf8')))
-  if (!Array.isArray(snapshots)) return []
+/**
+ * The offers that a node lists, without invalid signatures and malformed offers; null: the body is no list.
+ *
+ * @throws {SyntaxError} If it is not JSON.
+ */
+export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] | null {
+  const { snapshots } = membersOf(JSON.parse(Buffer.from(body).toString('utf8')))
+  if (!Array.isArray(snapshots)) return null
   return snapshots.slice(0, OFFERS_MAX).flatMap((one) => readOffer(one, network) ?? [])
 }
 
 function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
-  const { offset, record_time, history_hash, content_hash, signatures } = Object(listed)
-  const isWellFormed =
-    [offset, record_time].every((value) => Number.isSafeInteger(value) && value >= 0) &&
-    [history_hash, content_hash].every((value) => typeof value === 'string' && HASH.test(value)) &&
-    Array.isArray(signatures)
-  if (!isWellFormed) return null
+  const { offset, record_time, history_hash, content_hash, signatures } = membersOf(listed)
+  if (!isCount(offset) || !isCount(record_time)) return null
+  if (!isHash(history_hash) || !isHash(content_hash) || !Array.isArray(signatures)) return null
   const point = { offset, recordTime: record_time, historyHash: history_hash }
   const message = statementOf({ ...point, contentHash: content_hash }, network)
-  const claimed = new Map(signatures.map((one) => [Object(one).name, Object(one).signature]))
-  const valid = network.genesis.nodes.flatMap(({ name, scanKey }) => {
+  const claimed = new Map<unknown, unknown>(
+    signatures.map((one) => [memberOf(one, 'name'), memberOf(one, 'signature')]),
+  )
+  const valid = memberSetOf(network.genesis).members.flatMap(({ name, scanKey }) => {
     const signature: unknown = claimed.get(name)
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return []
     const signed = { publicKey: scanKey, message, signature: fromHex(signature) }
     return verifySignature(signed) ? [[name, signature] as const] : []
   })
   return { ...point, contentHash: content_hash, signatures: new Map(valid) }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && HASH.test(value)
 }
 
 export function encodeManifest({ contentBytes, pieceHashes }: Manifest): Uint8Array {

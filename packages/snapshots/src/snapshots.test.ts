@@ -5,11 +5,17 @@ import { join } from 'node:path'
 import { type Clock, concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
-import { createDirectory, createManualClock, createTestNetwork, serve } from '@quorumscan/testkit'
+import {
+  createDirectory,
+  createManualClock,
+  createTestNetwork,
+  createTickingClock,
+  serve,
+} from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import { openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
+import { openSnapshotFiles, type SnapshotFiles, type StoredSnapshot } from './snapshot-files.ts'
 import {
   encodeManifest,
   PIECE_BYTES,
@@ -53,7 +59,7 @@ const it = base
           readonly clock?: Clock
         } = {},
       ): Promise<SnapshotStore> => {
-        const client = createPeerClient({ clock })
+        const client = createPeerClient({ clock: options.clock ?? clock })
         resources.opened(client)
         const store = await createSnapshotStore({
           genesis,
@@ -289,6 +295,103 @@ describe('a snapshot of others', () => {
     expect(asked.length).toBe(2)
   })
 
+  it.for<[string, { readonly served: readonly string[]; readonly share: number }]>([
+    ['nothing but its list', { served: ['list'], share: 0 }],
+    ['half of the manifest', { served: ['list'], share: 0.5 }],
+    ['the manifest and no piece', { served: ['list', 'manifest'], share: 0 }],
+    ['the manifest and halves of pieces', { served: ['list', 'manifest'], share: 0.5 }],
+    ['no list', { served: [], share: 0 }],
+  ])(
+    'is not waited for at a member that sends %s, which loses its place',
+    async ([, { served, share }], { members, serveStore, storeOf, resources }) => {
+      const [one, two, three] = (await members(3)) as [SnapshotStore, SnapshotStore, SnapshotStore]
+      const asked: string[] = []
+      const manifest = encodeManifest((one.stored()[0] as StoredSnapshot).manifest)
+      const hung = resources.opened(
+        await serve(async ({ url = '' }, response) => {
+          const part = url.endsWith('manifest')
+            ? 'manifest'
+            : url.includes('pieces')
+              ? 'piece'
+              : 'list'
+          if (served.includes(part))
+            return void response.end(
+              part === 'manifest'
+                ? manifest
+                : JSON.stringify({ snapshots: one.stored().map(toWireOffer) }),
+            )
+          asked.push(url)
+          if (share > 0) response.setHeader('content-length', PIECE_BYTES)
+          if (share > 0) response.write(CONTENT.subarray(0, share * PIECE_BYTES))
+        }),
+      )
+      const ticking = createTickingClock()
+      const peers = [
+        { name: 'sv-1', url: hung.url },
+        await serveStore(two, 1),
+        await serveStore(three, 2),
+      ]
+      const store = await storeOf(null, { peers, clock: ticking })
+      for (let round = 0; round < 2; round++) {
+        const found = await store.find(0, never)
+        expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT, 1)), CONTENT)).toBe(0)
+      }
+      // No time limit was reached: 2 s for a list, 20 s for a piece.
+      expect([asked.length, ticking.monotonicMs() < 2_000]).toEqual([1, true])
+    },
+  )
+
+  it.for<[string, (response: ServerResponse) => void]>([
+    ['garbage', (response) => response.end('garbage')],
+    ['no list', (response) => response.end('{}')],
+    ['404', (response) => response.writeHead(404).end()],
+    ['nothing', (response) => response.destroy()],
+  ])(
+    'is not looked for again, for a minute, at a member that answers %s, while others list one',
+    async ([, lie], { members, serveStore, storeOf, resources }) => {
+      const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+      let askedCount = 0
+      const liar = resources.opened(
+        await serve((_request, response) => {
+          askedCount++
+          lie(response)
+        }),
+      )
+      const manual = createManualClock()
+      const peers = [
+        { name: 'sv-3', url: liar.url },
+        await serveStore(one, 0),
+        await serveStore(two, 1),
+      ]
+      const store = await storeOf(null, { peers, clock: manual })
+      for (const count of [1, 1]) {
+        expect((await store.find(0, never))?.point).toEqual(point(1024))
+        expect(askedCount).toBe(count)
+      }
+      await manual.advance(60_000)
+      await store.find(0, never)
+      expect(askedCount).toBe(2)
+    },
+  )
+
+  it('is looked for at all members, also at those that lost their place, while others list none', async ({
+    members,
+    serveStore,
+    storeOf,
+    resources,
+  }) => {
+    const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+    let body = 'garbage'
+    const listed = [...one.stored(), ...two.stored()].map(toWireOffer)
+    const signatures = listed.flatMap((offer) => offer.signatures)
+    const late = resources.opened(await serve((_request, response) => void response.end(body)))
+    const peers = [{ name: 'sv-1', url: late.url }, await serveStore(await storeOf(2), 2)]
+    const store = await storeOf(null, { peers, clock: createManualClock() })
+    expect(await store.find(0, never)).toBeNull()
+    body = JSON.stringify({ snapshots: [{ ...listed[0], signatures }] })
+    expect((await store.find(0, never))?.point).toEqual(point(1024))
+  })
+
   it('counts no member that did not sign the listed snapshot', async ({ members }) => {
     const [one] = (await members(1)) as [SnapshotStore]
     const [held] = one.stored()
@@ -305,8 +408,8 @@ describe('a snapshot of others', () => {
       { ...wire, signatures: [other] },
       { ...wire, signatures: [{ name: 'sv-9', signature: mine?.signature }] },
     ])
-      expect(offersOf(lie)[0]?.signatures.size).toBe(0)
-    expect(offersOf({ ...wire, signatures: [mine, mine, other] })[0]?.signatures.size).toBe(1)
+      expect(offersOf(lie)?.[0]?.signatures.size).toBe(0)
+    expect(offersOf({ ...wire, signatures: [mine, mine, other] })?.[0]?.signatures.size).toBe(1)
     for (const none of [null, 7, {}, { ...wire, offset: -1 }, { ...wire, signatures: null }])
       expect(offersOf(none as object)).toEqual([])
   })

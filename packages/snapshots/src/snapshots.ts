@@ -3,10 +3,12 @@
  * A process that needs a snapshot loads the newest one that f + 1 members signed, from all members that have it.
  * `SnapshotFiles` stores snapshots, `createSnapshotPeers` requests those of others.
  */
+
 import { anySignal, type Clock, toHex } from '@quorumscan/base'
 import type { PeerSnapshot, Snapshots } from '@quorumscan/ledger'
 import { type Logger, type Metrics, type Peer, type PeerClient, repeat } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { openSnapshotFiles, type SnapshotFiles, type StoredSnapshot } from './snapshot-files.ts'
 import {
   isConfirmed,
@@ -57,7 +59,7 @@ export async function createSnapshotStore(
 
   /** Adds the signatures of other members to the snapshots of this node. Drops a snapshot if f + 1 members signed another one. */
   const gather = async (own: SnapshotFiles, ending: AbortSignal): Promise<void> => {
-    const memberCount = network.genesis.nodes.length
+    const memberCount = memberSetOf(network.genesis).n
     if (own.stored().every(({ signatures }) => signatures.size === memberCount)) return
     const listed = await peers.list(ending)
     for (const snapshot of own.stored()) {
@@ -100,7 +102,8 @@ export async function createSnapshotStore(
     async find(after: number, asking: AbortSignal): Promise<PeerSnapshot | null> {
       const any = anySignal([asking, signal])
       const isUsable = (one: SnapshotOffer) => one.offset > after && isConfirmed(one, network)
-      const found = (await peers.list(any)).find(isUsable)
+      const listed = await peers.list(any, (offers) => offers.some(isUsable))
+      const found = listed.find(isUsable)
       const usable = stored().find(isUsable)
       if (files !== null && usable !== undefined && (found?.offset ?? 0) <= usable.offset)
         return { point: pointOf(usable), content: files.content(usable) }

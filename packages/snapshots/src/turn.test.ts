@@ -40,7 +40,8 @@ const fates = fc.array(
 function simulate(fateOf: readonly Fate[], draw: () => number) {
   let nowMs = 0
   const members = fateOf.map((fate, index) => ({
-    ...{ fate, name: NAMES[index] ?? '' },
+    fate,
+    name: NAMES[index] ?? '',
     phase: 'waits' as 'waits' | 'claims' | 'begins',
     begunMs: null as number | null,
     others: fateOf.flatMap((_, other): TurnPeer[] =>

@@ -6,7 +6,7 @@
  * have reached a `notBefore`, a checkpoint is asked for. The entry is submitted when record time has reached it: it
  * is never early, whatever any clock shows.
  */
-import { anySignal, backoffMs, type Clock, type Random, withTimeout } from '@quorumscan/base'
+import { anySignal, backoffMs, type Clock, held, type Random, withTimeout } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -62,7 +62,15 @@ export function createInFlight(deps: {
     isStarted: boolean
     isDenied: boolean
   }
-  const items = new Map<string, Item>()
+  const items = held(
+    {
+      owner: 'submit',
+      name: 'submissions in flight',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Item>(),
+  )
   const isPermanent = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
@@ -85,15 +93,21 @@ export function createInFlight(deps: {
     const bytes = item.bytes()
     for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
+      const { isAllowed } = item
+      /** Null: it cannot be read. Then nothing is sent, and it is asked again. */
+      let mayAct: boolean | null = true
+      if (isAllowed !== undefined && !attempt.mayBeInLog)
+        mayAct = await isAllowed().catch(() => null)
+      if (mayAct === false) {
+        item.isDenied = true
+        return
+      }
       try {
-        const { isAllowed } = item
-        if (isAllowed !== undefined && !attempt.mayBeInLog && !(await isAllowed())) {
-          item.isDenied = true
+        if (mayAct) {
+          await submitOnce(bytes, signal)
+          attempt.mayBeInLog = true
           return
         }
-        await submitOnce(bytes, signal)
-        attempt.mayBeInLog = true
-        return
       } catch (error) {
         // A clock that is off may be set right, but nothing was written.
         if (isScanError(error) && (error.spec.definite || error.code === 'CLOCK_OFF')) {

@@ -2,6 +2,7 @@ export { createInFlight, type InFlight } from './in-flight.ts'
 export {
   dryRun,
   type Participant,
+  prepareSubmission,
   type SignedSubmission,
   signSubmission,
   submissionBody,

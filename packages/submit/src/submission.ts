@@ -1,6 +1,6 @@
 /** One submission: its defaults, its signed bytes, and the result that the ledger would give. */
 import { assert, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
-import { encodeEntry, type Ledger } from '@quorumscan/ledger'
+import { type Ledger, prepareEntry } from '@quorumscan/ledger'
 import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
@@ -55,16 +55,34 @@ export type SignedSubmission = {
 
 type DryRunResult = Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
 
-/** Signs a submission that has no effect after `notAfter`. @throws {RangeError} If it is too large, or malformed. */
-export function signSubmission(
+/** A submission before it is signed: its owner takes its share first. */
+export type PreparedSubmission = {
+  /** Of the signed entry. */
+  readonly byteLength: number
+  sign(): SignedSubmission
+}
+
+/** A submission that has no effect after `notAfter`. @throws {RangeError} If it is too large, or malformed. */
+export function prepareSubmission(
   { genesisHash: genesis, keyPair, random }: Participant,
   body: SubmissionBody,
   notAfter: Micros,
-): SignedSubmission {
+): PreparedSubmission {
   const { publicKey: participant } = keyPair
   const submission = { ...body, genesis, participant, id: randomHex(random, 16), notAfter }
-  const bytes = encodeEntry(submission, keyPair)
-  return { submission, bytes, entryHash: sha256Hex(bytes) }
+  const entry = prepareEntry(submission, keyPair)
+  return {
+    byteLength: entry.byteLength,
+    sign() {
+      const bytes = entry.sign()
+      return { submission, bytes, entryHash: sha256Hex(bytes) }
+    },
+  }
+}
+
+/** As `prepareSubmission`, signed at once. */
+export function signSubmission(...input: Parameters<typeof prepareSubmission>): SignedSubmission {
+  return prepareSubmission(...input).sign()
 }
 
 /** The result that the ledger would give for the submission as the next entry. It does not get into the log. */

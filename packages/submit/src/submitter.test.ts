@@ -2,7 +2,8 @@ import { systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, allocatePartyCommand, decodeEntry } from '@quorumscan/ledger'
 import { MemoryLedger } from '@quorumscan/ledger/testing'
-import { createManualClock, createTestNetwork, testKeyPair } from '@quorumscan/testkit'
+import { type Command, partyIdOf } from '@quorumscan/model'
+import { createManualClock, createTestNetwork, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { SubmitInput } from './submission.ts'
 import { createSubmitter } from './submitter.ts'
@@ -18,6 +19,12 @@ const allocate = (hint = 'alice'): SubmitInput => ({
 
 /** A submitter with a ledger in memory. The test appends the offered entries to the log. */
 function setUp(answers: (() => Promise<void>)[] = []) {
+  const signatures = { count: 0 }
+  const sign: typeof keyPair.sign = (bytes) => {
+    signatures.count++
+    return keyPair.sign(bytes)
+  }
+
   const network = createTestNetwork()
   const memory = new MemoryLedger(network)
   const clock = createManualClock(network.genesis.recordTime)
@@ -38,7 +45,7 @@ function setUp(answers: (() => Promise<void>)[] = []) {
       },
     },
     genesisHash: network.genesisHash,
-    keyPair,
+    keyPair: { ...keyPair, sign },
     clock,
     random: systemRandom,
   })
@@ -57,7 +64,18 @@ function setUp(answers: (() => Promise<void>)[] = []) {
     if (bytes === undefined) throw new Error('nothing was offered')
     return bytes
   }
-  return { network, memory, clock, offered, listeners, append, submit, first }
+  return {
+    network,
+    memory,
+    clock,
+    signatures,
+    offered,
+    listeners,
+    append,
+    submit,
+    submitter,
+    first,
+  }
 }
 
 const failing = (code: ConstructorParameters<typeof ScanError>[0]) => () =>
@@ -76,6 +94,68 @@ describe('submitting', () => {
       update: applied.result.kind === 'accepted' && applied.result.update,
     })
     expect(listeners.size).toBe(0)
+  })
+
+  it('is not tried again for a user who lost the right meanwhile, unless it may be in the log', async () => {
+    for (const [answer, offers, code] of [
+      ['RATE_LIMITED', 1, 'PERMISSION_DENIED'],
+      ['DEPENDENCY_UNAVAILABLE', 2, 'SUBMISSION_UNKNOWN'],
+    ] as const) {
+      const { submitter, clock, offered } = setUp([failing(answer)])
+      let may = true
+      const isAllowed = async () => may
+      const outcome = submitter.submit(allocate(), { signal: never, timeoutMs: 10_000, isAllowed })
+      const failed = expect(outcome).rejects.toMatchObject({ code })
+      await untilTrue('an offer', () => offered.length === 1)
+      may = false
+      for (let step = 0; step < 11; step++) await clock.advance(1000)
+      await failed
+      expect(offered).toHaveLength(offers)
+    }
+  })
+
+  it('is not tried for a user whose rights cannot be read, and not later if they are gone', async () => {
+    const { submitter, clock, offered } = setUp()
+    let count = 0
+    const isAllowed = async () => {
+      if (count++ === 0) throw new ScanError('DEPENDENCY_UNAVAILABLE', 'Redis is down')
+      return false
+    }
+    const outcome = submitter.submit(allocate(), { signal: never, timeoutMs: 10_000, isAllowed })
+    const failed = expect(outcome).rejects.toMatchObject({ code: 'PERMISSION_DENIED' })
+    await untilTrue('the rights to be asked for', () => count === 1)
+    for (let step = 0; step < 11; step++) await clock.advance(1000)
+    await failed
+    expect(offered).toHaveLength(0)
+  })
+
+  it('one user cannot occupy what may wait for its outcome', async () => {
+    const { submit, offered, signatures } = setUp()
+    const greedy = Array.from({ length: 201 }, (_, index) =>
+      submit({ ...allocate(`hint-${index}`), userId: 'greedy' }),
+    )
+    await expect(greedy[200]).rejects.toMatchObject({ code: 'OVERLOADED' })
+    expect(signatures.count).toBe(200)
+    void submit()
+    expect(offered).toHaveLength(201)
+  })
+
+  it('one user cannot occupy the bytes of what may wait for its outcome', async () => {
+    const { submit, offered, signatures } = setUp()
+    const actAs = [partyIdOf('alice', keyPair.publicKey) ?? '']
+    const command: Command = {
+      kind: 'exercise',
+      template: '#quorumscan-coin:Coin.Rules:CoinRules',
+      contractId: `00${'0'.repeat(64)}`,
+      choice: 'CoinRules_Transfer',
+      argument: { x: 'y'.repeat(200_000) },
+    }
+    const greedy = Array.from({ length: 70 }, () =>
+      submit({ userId: 'greedy', actAs, commands: [command] }),
+    )
+    await expect(greedy[69]).rejects.toMatchObject({ code: 'OVERLOADED' })
+    expect(signatures.count).toBe(offered.length)
+    void submit()
   })
 
   it('fails with the code of the ledger, definitely', async () => {

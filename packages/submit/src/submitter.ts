@@ -3,7 +3,14 @@
  * until they are durable, and waits until the local replica has applied them.
  */
 
-import { anySignal, type Clock, type Random, randomHex, unreachable } from '@quorumscan/base'
+import {
+  anySignal,
+  type Clock,
+  createShares,
+  type Random,
+  randomHex,
+  unreachable,
+} from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { Deduplication, LogPosition, Micros, Update } from '@quorumscan/model'
@@ -12,18 +19,31 @@ import { createInFlight, type SubmitAttempt } from './in-flight.ts'
 import {
   dryRun,
   type Participant,
+  type PreparedSubmission,
+  prepareSubmission,
   type SignedSubmission,
   type SubmitInput,
-  signSubmission,
   submissionBody,
 } from './submission.ts'
+
+/** Whether the user may still act as the parties of its submission. */
+type IsAllowed = () => Promise<boolean>
+
+type SubmitOptions = {
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Asked before each attempt, until one may have succeeded. Default: it may. */
+  readonly isAllowed?: IsAllowed | undefined
+}
 
 export type SubmitResult = LogPosition & { readonly update: Update }
 
 export type Submitter = ReturnType<typeof createSubmitter>
 
-/** Each submission holds its entry of up to 256 KiB. */
+/** Users share both. */
 const WAITING_MAX = 1000
+/** Of signed entries, each of up to 256 KiB. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024
 /** Clocks of other processes may lag: `notAfter` stays this far below the bound of Rule 4. */
 const CLOCK_SLACK_MICROS = 60_000_000
 
@@ -36,11 +56,15 @@ export function createSubmitter(
 ) {
   const { ledger, clock, random } = deps
   const inFlight = createInFlight({ ...deps, waitsForRoom: false })
+  const shares = createShares('submissions that wait for their outcome', {
+    entries: WAITING_MAX,
+    bytes: WAITING_BYTES_MAX,
+  })
   let stopListening: (() => void) | null = null
 
-  const sign = (input: SubmitInput, notAfter: Micros): SignedSubmission => {
+  const prepare = (input: SubmitInput, notAfter: Micros): PreparedSubmission => {
     try {
-      return signSubmission(deps, submissionBody(input, random), notAfter)
+      return prepareSubmission(deps, submissionBody(input, random), notAfter)
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       throw new ScanError('INVALID_ARGUMENT', error.message, { cause: error })
@@ -51,56 +75,73 @@ export function createSubmitter(
     /**
      * Resolves when the local replica has applied the submission.
      *
-     * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED,
-     *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
+     * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED;
+     *   PERMISSION_DENIED; or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
      *   `timeoutMs`, or the signal aborted. After an indefinite end repeat with the same command id only.
      */
-    async submit(
-      input: SubmitInput,
-      options: { readonly signal: AbortSignal; readonly timeoutMs: number },
-    ): Promise<SubmitResult> {
+    async submit(input: SubmitInput, options: SubmitOptions): Promise<SubmitResult> {
       const { signal, timeoutMs } = options
       signal.throwIfAborted()
-      if (inFlight.count() >= WAITING_MAX)
-        throw new ScanError('OVERLOADED', 'too many submissions wait for their outcome')
       const lifeMicros = Math.min(timeoutMs * 1000, NOT_AFTER_MICROS_MAX - CLOCK_SLACK_MICROS)
       const { recordTime } = ledger.head()
       const notAfter = Math.max(recordTime, Math.floor(clock.nowMicros())) + Math.ceil(lifeMicros)
-      const { bytes, entryHash } = sign(input, notAfter)
-
-      const ended = new AbortController()
-      const either = anySignal([signal, ended.signal])
+      const prepared = prepare(input, notAfter)
+      // A user without room costs no signature.
+      const size = { entries: 1, bytes: prepared.byteLength }
+      const release = shares.take(input.userId, size)
+      if (release === null)
+        throw new ScanError('OVERLOADED', `too many ${shares.pool} for this user to add one`)
       try {
-        const entry = await new Promise<AppliedEntry>((resolve, reject) => {
-          stopListening ??= ledger.onApplied(inFlight.onApplied)
-          const attempt = inFlight.add(
-            {
-              entryHash,
-              bytes: () => bytes,
-              notBefore: 0,
-              notAfter,
-              signal: either,
-              onApplied: resolve,
-              onExpired: () => reject(expired()),
-              onRefused: reject,
-            },
-            recordTime,
-          )
-          clock.delay(timeoutMs, either).then(
-            () => reject(unseen(attempt, undefined)),
-            () => reject(unseen(attempt, signal.reason)),
-          )
-        })
-        return resultOf(entry, notAfter)
+        return resultOf(await untilKnown(prepared.sign(), { ...options, notAfter }), notAfter)
       } finally {
-        ended.abort()
-        inFlight.remove(entryHash)
-        if (inFlight.count() === 0) {
-          stopListening?.()
-          stopListening = null
-        }
+        release()
       }
     },
+  }
+
+  async function untilKnown(
+    { bytes, entryHash }: SignedSubmission,
+    options: SubmitOptions & { readonly notAfter: Micros },
+  ): Promise<AppliedEntry> {
+    const { notAfter, signal, timeoutMs, isAllowed } = options
+    const ended = new AbortController()
+    const either = anySignal([signal, ended.signal])
+    try {
+      return await new Promise<AppliedEntry>((resolve, reject) => {
+        stopListening ??= ledger.onApplied(inFlight.onApplied)
+        const attempt = inFlight.add(
+          {
+            entryHash,
+            bytes: () => bytes,
+            notBefore: 0,
+            notAfter,
+            signal: either,
+            onApplied: resolve,
+            onExpired: () => reject(expired()),
+            onRefused: reject,
+            ...(isAllowed !== undefined && {
+              async isAllowed() {
+                const may = await isAllowed()
+                if (!may) reject(denied())
+                return may
+              },
+            }),
+          },
+          ledger.head().recordTime,
+        )
+        clock.delay(timeoutMs, either).then(
+          () => reject(unseen(attempt, undefined)),
+          () => reject(unseen(attempt, signal.reason)),
+        )
+      })
+    } finally {
+      ended.abort()
+      inFlight.remove(entryHash)
+      if (inFlight.count() === 0) {
+        stopListening?.()
+        stopListening = null
+      }
+    }
   }
 }
 
@@ -131,6 +172,10 @@ function unseen(attempt: SubmitAttempt, cause: unknown): ScanError {
 
 function unknown(message: string, cause: unknown): ScanError {
   return new ScanError('SUBMISSION_UNKNOWN', message, { cause })
+}
+
+function denied(): ScanError {
+  return new ScanError('PERMISSION_DENIED', 'The user may no longer act as its party.')
 }
 
 function expired(): ScanError {
@@ -194,16 +239,17 @@ export function createCheckedSubmitter(deps: {
     /**
      * The update that the commands made, once the validator's replica has applied them.
      *
-     * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; SUBMISSION_UNKNOWN
-     *   if the outcome was not seen in time.
+     * @param isAllowed - As of `createSubmitter`.
+     * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; PERMISSION_DENIED;
+     *   SUBMISSION_UNKNOWN if the outcome was not seen in time.
      */
-    async submit(input: CommandInput, signal: AbortSignal): Promise<Update> {
+    async submit(input: CommandInput, signal: AbortSignal, isAllowed?: IsAllowed): Promise<Update> {
       const command = withId(input)
       const refusal = await refusalNow(command)
       if (refusal !== null) throw refusal
       const { update } = await deps.submitter.submit(
         { ...command, deduplication },
-        { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+        { signal, timeoutMs: SUBMIT_TIMEOUT_MS, isAllowed },
       )
       return update
     },

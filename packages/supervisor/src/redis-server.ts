@@ -5,12 +5,12 @@ import { isRedisNewEnough, REDIS_VERSION_MIN, readRedisVersion, succeeds } from 
 import { withRedis } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 
-const TIMEOUT_MS = 10_000
+const VERSION_MS_MAX = 10_000
 const ADVICE = `install Redis ${REDIS_VERSION_MIN} or newer, or Valkey, or set REDIS_SERVER`
 
 /** @throws {CommandError} If the command is no server of Redis or Valkey, or an older version. */
 export async function assertRedisUsable(command: string): Promise<void> {
-  const asked = promisify(execFile)(command, ['--version'], { timeout: TIMEOUT_MS })
+  const asked = promisify(execFile)(command, ['--version'], { timeout: VERSION_MS_MAX })
   const { stdout } = await asked.catch((cause: unknown) => {
     throw new CommandError(`${command} cannot be run; ${ADVICE}`, { cause })
   })

@@ -44,6 +44,7 @@ async function createWorld({
     redisAddress: { path: '', password: '' },
     redisDirectory: directory,
     redisConfig: { file: '', text: '' },
+    redisMemoryBytes: 0,
   }
   await supervisor.start(service.app)
   await supervisor.start(service.redis)

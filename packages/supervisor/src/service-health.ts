@@ -3,6 +3,7 @@
  * what is wrong with a service, and what to do next.
  */
 
+import { held } from '@quorumscan/base'
 import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
 import { fetchHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
 import { readRedisFailure } from './redis-log.ts'
@@ -47,11 +48,17 @@ export function createServiceHealth(options: {
   readonly isCluster: boolean
 }) {
   const { supervisor, exits, isCluster } = options
-  const reportByName = new Map<string, { health: Health | null; wasUp: boolean }>()
+  const reportByName = held(
+    { owner: 'supervisor', name: 'health reports', kind: 'state', bound: 'one of each service' },
+    new Map<string, { health: Health | null; wasUp: boolean }>(),
+  )
 
-  const reportOf = ({ name, app, redis }: Service) => {
-    const doRun = [app, redis].every(({ id }) => supervisor.state(id) === 'running')
-    return doRun ? reportByName.get(name) : undefined
+  const redisStateOf = ({ isExternal, redis }: Service) =>
+    isExternal === true ? 'running' : supervisor.state(redis.id)
+
+  const reportOf = (service: Service) => {
+    const doRun = supervisor.state(service.app.id) === 'running'
+    return doRun && redisStateOf(service) === 'running' ? reportByName.get(service.name) : undefined
   }
 
   /** The latest report; null without one, and while the service or its Redis does not run: then it is out of date. */
@@ -62,7 +69,7 @@ export function createServiceHealth(options: {
     service: Service,
   ): { readonly state: NodeState; readonly detail: string | null } => {
     const app = supervisor.state(service.app.id)
-    const redis = service.isExternal ? 'running' : supervisor.state(service.redis.id)
+    const redis = redisStateOf(service)
     const appEnd = exits.exitOf(service.app.id)
     const redisEnd = exits.exitOf(service.redis.id)
     if (redis === 'gone' && redisEnd !== null)
@@ -94,7 +101,10 @@ export function createServiceHealth(options: {
     if (!isCluster) {
       const where =
         '`quorumscan replica wipe --config FILE` deletes a damaged replica, and `run` rebuilds it; see "Losing a machine" in docs/operations.md'
-      return [...reason, isDamaged ? where : 'the output of `run` has the reason'].join('; ')
+      if (isDamaged) return [...reason, where].join('; ')
+      // A process that reports its reason has said what to do.
+      const isKnown = healthOf(service)?.detail != null
+      return isKnown ? null : [...reason, 'the output of `run` has the reason'].join('; ')
     }
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` shows more`
     return [...reason, repairOf(service, { isDamaged, isRedisBroken, code }), logs]

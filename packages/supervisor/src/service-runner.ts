@@ -4,19 +4,20 @@
  * acts on services by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
-import { waitFor } from '@quorumscan/base'
+import { held, waitFor } from '@quorumscan/base'
 import {
   CommandError,
   keepRunning,
+  messageOf,
   type ProcessRestarts,
   repeat,
+  SILENCE_TICK_MS,
   UsageError,
   writeFileUnlessEqual,
 } from '@quorumscan/runtime'
 import { doesRedisAnswer, isRedisReady } from './redis-server.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { createServiceHealth, type ServiceHealth } from './service-health.ts'
-import { SILENCE_TICK_MS } from './silence.ts'
 import { type ProcessRecord, Supervisor, type SupervisorOptions } from './supervisor.ts'
 
 /** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
@@ -25,6 +26,7 @@ const READY_TIMEOUT_MS = 60_000
 const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
+const TROUBLE_INTERVAL_MS = 60_000
 /** Often enough that a Redis on a busy machine answers one of many within a minute. */
 const REDIS_ASK_INTERVAL_MS = 2000
 const LOG_CHECK_INTERVAL_MS = 10_000
@@ -73,7 +75,15 @@ export class ServiceRunner {
   readonly #options: ServiceRunnerOptions
   readonly #restarts: ProcessRestarts
   readonly #stopping = new AbortController()
-  readonly #lastWorkByName = new Map<string, Promise<unknown>>()
+  readonly #lastWorkByName = held(
+    {
+      owner: 'supervisor',
+      name: 'services with work',
+      kind: 'state',
+      bound: 'one of each service',
+    },
+    new Map<string, Promise<unknown>>(),
+  )
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
@@ -185,6 +195,29 @@ export class ServiceRunner {
       if (isOver) throw new CommandError(this.health.describeTrouble(service))
       await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
     }
+  }
+
+  /**
+   * Waits until the service reports that it is ready, however long that takes.
+   *
+   * @param onTrouble - Receives what is wrong, at most once a minute, from when `untilUp` would give up.
+   * @throws {CommandError} If everything is being stopped.
+   */
+  async untilUpAtLast(service: Service, onTrouble: (sentence: string) => void): Promise<void> {
+    const clock = this.#options.clock
+    let toldMs = Number.NEGATIVE_INFINITY
+    for (;;)
+      try {
+        return await this.untilUp(service)
+      } catch (error) {
+        this.#stopping.signal.throwIfAborted()
+        const nowMs = clock.monotonicMs()
+        if (nowMs - toldMs >= TROUBLE_INTERVAL_MS) {
+          toldMs = nowMs
+          onTrouble(messageOf(error))
+        }
+        await clock.delay(POLL_INTERVAL_MS, this.#stopping.signal)
+      }
   }
 
   /** Waits as `untilUp` does, but accepts a process that runs and is late: `status` shows its progress. */

@@ -12,6 +12,8 @@ export type RedisService = {
   readonly redisDirectory: string
   /** The configuration file of `redis`, and its text. */
   readonly redisConfig: { readonly file: string; readonly text: string }
+  /** Its limit, `maxmemory`. */
+  readonly redisMemoryBytes: number
 }
 
 /** An app with the Redis that stores its data: its own, or its operator's. */

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, realpathSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
+import { memberOf } from '@quorumscan/verifier'
 
 const SOCKET_DIRECTORY_PREFIX = 'qs-'
 /** What the system accepts as the path of a unix socket: `sun_path` without its last byte. */
@@ -56,15 +57,20 @@ export function redisSocketOf(socketDirectory: string, service: string): string 
 
 /** The sockets that a supervisor left when it crashed; null without any. */
 export function existingSocketDirectory({ socketsFile }: SocketRecord): string | null {
-  const path = Object(readOwnJson(socketsFile)).path ?? null
-  return path !== null && existsSync(path) ? path : null
+  const path = recordedPath(socketsFile)
+  return path !== '' && existsSync(path) ? path : null
 }
 
 /** Deletes the sockets, and the record of them. */
 export function removeSocketDirectory({ socketsFile }: SocketRecord): void {
-  const { path = '' } = Object(readOwnJson(socketsFile))
+  const path = recordedPath(socketsFile)
   // Whatever the file names, nothing else is ever deleted.
   if (basename(path).startsWith(SOCKET_DIRECTORY_PREFIX))
     rmSync(path, { recursive: true, force: true })
   rmSync(socketsFile, { force: true })
+}
+
+/** Empty without a record. */
+function recordedPath(socketsFile: string): string {
+  return String(memberOf(readOwnJson(socketsFile), 'path') ?? '')
 }

@@ -22,11 +22,19 @@ import {
   afterDelay,
   type Clock,
   HEARTBEAT_VARIABLE,
+  held,
   waitFor,
   withTimeout,
   writeLossily,
 } from '@quorumscan/base'
-import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
+import {
+  CommandError,
+  createSilence,
+  readOwnJson,
+  SILENT_MS_MAX,
+  type Silence,
+  writeOwnJson,
+} from '@quorumscan/runtime'
 import {
   findByDirectory,
   identityOf,
@@ -37,7 +45,6 @@ import {
   signalProcess,
   stateOf,
 } from './process-identity.ts'
-import { createSilence, SILENT_MS_MAX, type Silence } from './silence.ts'
 
 /** A process to start. */
 export type ProcessSpec = {
@@ -101,8 +108,24 @@ export type SupervisorOptions = ProcessRecord & {
 /** The processes of one data directory, by their ids. One supervisor at a time. */
 export class Supervisor {
   readonly #options: SupervisorOptions
-  readonly #runningById = new Map<string, Running>()
-  readonly #errorsById = new Map<string, LastLine>()
+  readonly #runningById = held(
+    {
+      owner: 'supervisor',
+      name: 'child processes',
+      kind: 'state',
+      bound: 'one of each service and Redis',
+    },
+    new Map<string, Running>(),
+  )
+  readonly #errorsById = held(
+    {
+      owner: 'supervisor',
+      name: 'last lines of processes',
+      kind: 'state',
+      bound: 'one of each service and Redis',
+    },
+    new Map<string, LastLine>(),
+  )
   #isRecorded = true
 
   constructor(options: SupervisorOptions) {

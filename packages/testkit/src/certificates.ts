@@ -38,9 +38,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   const { path: directory, ...temporary } = createDirectory()
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
-  await run(
-    ...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', String(DAYS), ...authority],
-  )
+  await run('req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', String(DAYS), ...authority)
   let count = 0
   const sign = async (requestFile: string, address?: string, days = DAYS): Promise<string> => {
     const leaf = `leaf-${++count}`
@@ -49,7 +47,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     await writeFile(extensions, `subjectAltName=${subject}\n`)
     const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
     const options = ['-in', requestFile, '-out', certFile, '-extfile', extensions]
-    await run(...['x509', '-req', ...signer, '-days', String(days), ...options])
+    await run('x509', '-req', ...signer, '-days', String(days), ...options)
     return certFile
   }
   return {
@@ -58,7 +56,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     async issue(leaf, subject = leaf, address = undefined) {
       const [keyFile, requestFile] = [file(leaf, 'key'), file(leaf, 'csr')]
       const output = ['-keyout', keyFile, '-out', requestFile]
-      await run(...['req', ...KEY, '-subj', `/CN=${subject}`, ...output])
+      await run('req', ...KEY, '-subj', `/CN=${subject}`, ...output)
       return { certFile: await sign(requestFile, address), keyFile }
     },
     async sign(request, address, days) {

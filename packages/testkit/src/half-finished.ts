@@ -9,6 +9,8 @@ export type HalfFinished = {
   readonly name: string
   /** Whether the target must have a WebSocket. */
   readonly needsSocket?: true
+  /** Whether it is sent before TLS, also where the target speaks it. */
+  readonly isPlain?: true
   /** Sends what the exchange consists of; the socket is connected. */
   begin(socket: Socket, target: HalfFinishedTarget): void
 }
@@ -126,6 +128,88 @@ export const HALF_FINISHED: readonly HalfFinished[] = [
   },
 ]
 
+/** Variants of these kinds, which a server that knows only those of the list could let pass. */
+export const HALF_FINISHED_VARIANTS: readonly HalfFinished[] = [
+  {
+    name: 'an offer among other options, in another case',
+    begin: (socket, target) =>
+      socket.write(
+        headOf(
+          target,
+          'GET',
+          target.getPath,
+          'CONNECTION: keep-alive, upGRADE',
+          'UPGRADE: X, WebSocket',
+        ),
+      ),
+  },
+  {
+    name: 'HTTP/1.0 that asks to be kept',
+    begin: (socket, target) =>
+      socket.write(
+        headOf(target, 'GET', target.getPath, 'connection: keep-alive').replace(
+          'HTTP/1.1',
+          'HTTP/1.0',
+        ),
+      ),
+  },
+  {
+    name: 'an unknown expectation without a body',
+    begin: (socket, target) =>
+      socket.write(postHead(target, 'expect: 200-maybe', 'content-length: 9')),
+  },
+  {
+    name: 'a request and half of the next one',
+    begin: (socket, target) => {
+      const head = headOf(target, 'GET', target.getPath)
+      socket.write(head + head.slice(0, -3))
+    },
+  },
+  {
+    name: 'half a ClientHello',
+    isPlain: true,
+    // A record of 252 bytes, of which 24 come.
+    begin: (socket) => socket.write(Buffer.from(`16030100fc010000f80303${'ab'.repeat(13)}`, 'hex')),
+  },
+  {
+    name: 'trailers without an end',
+    begin: (socket, target) =>
+      socket.write(`${postHead(target, 'transfer-encoding: chunked')}2\r\n{}\r\n0\r\nx: y\r\n`),
+  },
+  {
+    name: 'a chunk extension without an end',
+    begin: (socket, target) =>
+      socket.write(`${postHead(target, 'transfer-encoding: chunked')}2;a=${'b'.repeat(100)}`),
+  },
+  {
+    name: 'half-close after an offer',
+    begin: (socket, target) =>
+      socket.end(headOf(target, 'GET', target.getPath, 'connection: upgrade', 'upgrade: h2c')),
+  },
+  {
+    name: 'half-close after a handshake',
+    needsSocket: true,
+    begin: (socket, target) => socket.end(upgradeHead(target)),
+  },
+  {
+    name: 'a WebSocket message without its last fragment',
+    needsSocket: true,
+    begin(socket, target) {
+      socket.write(upgradeHead(target))
+      socket.write(Buffer.from([0x01, 0x82, 0, 0, 0, 0, 0x7b, 0x20]))
+    },
+  },
+  {
+    name: 'a WebSocket that is not read',
+    needsSocket: true,
+    begin(socket, target) {
+      socket.pause()
+      socket.write(upgradeHead(target))
+      socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d]))
+    },
+  },
+]
+
 export type HeldExchanges = Disposable & {
   openCount(): number
   /** The local ends, as `address:port`. */
@@ -155,7 +239,8 @@ export async function beginHalfFinished(
       sockets.push(plain)
       await once(plain, 'connect').catch(() => {})
       ends.add(`${plain.localAddress}:${plain.localPort}`)
-      const socket = target.secure?.(plain) ?? plain
+      const secure = kind.isPlain ? undefined : target.secure
+      const socket = secure?.(plain) ?? plain
       socket.on('error', () => {})
       socket.resume()
       kind.begin(socket, target)

@@ -10,7 +10,8 @@ export function createManualClock(startMicros = 1_700_000_000_000_000): ManualCl
   let elapsedMs = 0
   let sleepers: { atMs: number; wake: () => void }[] = []
   return {
-    nowMicros: () => startMicros + elapsedMs * 1000,
+    // Delays may be fractions of a millisecond, times are whole microseconds.
+    nowMicros: () => startMicros + Math.floor(elapsedMs * 1000),
     monotonicMs: () => elapsedMs,
     delay: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -19,6 +19,9 @@ export type TestRedis = AsyncDisposable & {
   restart(): Promise<void>
 }
 
+/** As every Redis of the product has a limit. Tests that fill it pass their own. */
+const MEMORY_MAX = '512mb'
+
 /** `args` are redis-server options such as `['--appendonly', 'yes']`. */
 export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
   const command = required('redis')
@@ -27,7 +30,19 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const start = async () => {
     const server = spawn(
       command,
-      ['--port', '0', '--unixsocket', socketPath, '--dir', directory, '--save', '', ...args],
+      [
+        '--port',
+        '0',
+        '--unixsocket',
+        socketPath,
+        '--dir',
+        directory,
+        '--save',
+        '',
+        '--maxmemory',
+        MEMORY_MAX,
+        ...args,
+      ],
       // Redis 8 and Valkey refuse to start in a locale that the machine does not have.
       { stdio: 'ignore', env: { ...process.env, LC_ALL: 'C' } },
     )

@@ -63,11 +63,31 @@ const REQUIREMENTS = {
     find: () => program(null, 'systemd-notify'),
     advice: "install Debian's package systemd",
   },
+  systemdAnalyze: {
+    name: 'systemd-analyze',
+    find: () => program(null, 'systemd-analyze'),
+    advice: "install Debian's package systemd",
+  },
   java: {
     name: 'java',
     // Version 11 and newer run a source file.
     find: () => program(null, 'java'),
     advice: "install Debian's package default-jdk-headless",
+  },
+  cargo: {
+    name: 'cargo',
+    find: () => program(null, 'cargo'),
+    advice: "install Debian's package cargo",
+  },
+  go: {
+    name: 'go',
+    find: () => program(null, 'go'),
+    advice: "install Debian's package golang-go",
+  },
+  pip: {
+    name: 'pip',
+    find: () => attempt(() => run('python3', '-m', 'pip', '--version')),
+    advice: "install Debian's package python3-pip",
   },
   openssl: {
     name: 'openssl',
@@ -78,6 +98,11 @@ const REQUIREMENTS = {
     name: 'mmdebstrap',
     find: () => program(null, 'mmdebstrap'),
     advice: "install Debian's package mmdebstrap",
+  },
+  taskset: {
+    name: 'taskset',
+    find: () => program(null, 'taskset'),
+    advice: "install Debian's package util-linux",
   },
   mount: {
     name: 'the right to mount a file system',

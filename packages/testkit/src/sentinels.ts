@@ -43,7 +43,9 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
   )
   const file = join(primary.directory, 'sentinel.conf')
   const lines = [
-    ...[`port ${port}`, `bind ${HOST}`, `dir ${primary.directory}`],
+    `port ${port}`,
+    `bind ${HOST}`,
+    `dir ${primary.directory}`,
     `sentinel monitor ${NAME} ${HOST} ${primaryPort} 1`,
     `sentinel down-after-milliseconds ${NAME} ${DOWN_MS}`,
     `sentinel failover-timeout ${NAME} 10000`,

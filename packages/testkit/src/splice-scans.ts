@@ -2,10 +2,9 @@
  * Scans of a small Splice network: real HTTP servers whose answers have the shapes of the published document.
  * `behave` makes one of them misbehave.
  */
-import type { components } from '../../../node_modules/@canton-network/core-splice-client/dist/generated-clients/scan.d.ts'
+import type { ScanTypes as Schemas } from '@canton-network/core-splice-client'
 import { serve, type TestServer } from './serve.ts'
 
-type Schemas = components['schemas']
 export type ScanEntry = Schemas['AnsEntry']
 
 /** A reply to a request. */
@@ -239,5 +238,5 @@ export function idOf(text: string): string {
 
 /** The party of a super-validator. */
 export function partyOf(name: string): string {
-  return `${name}::1220`.padEnd(60, 'a')
+  return `${name}::1220${'a'.repeat(64)}`
 }

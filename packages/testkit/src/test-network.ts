@@ -1,6 +1,6 @@
 /** The genesis of tests: a small network with fixed keys, whose rules can be overridden. */
 import { type KeyPair, keyPairFromSeed, sha256, sha256Hex, toHex } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/verifier'
+import { canonicalJson, type Genesis, parseGenesis, utf8 } from '@quorumscan/verifier'
 
 export type TestNetwork = {
   readonly genesis: Genesis
@@ -41,9 +41,11 @@ export function createTestNetwork(
     readonly devnet?: boolean
     readonly names?: Partial<Genesis['names']>
     readonly coin?: Partial<Genesis['coin']>
+    /** The newest by default. */
     readonly protocolVersion?: number
     readonly deduplicationMicrosMax?: number
     readonly activityRetentionMicros?: number
+    readonly stateBytesPerDay?: number
   } = {},
 ): TestNetwork {
   const seed = (role: number, index: number): string =>
@@ -54,7 +56,7 @@ export function createTestNetwork(
   const synchronizer = keyPairOf(seed(3, 0))
   const genesis = parseGenesis({
     version: 3,
-    protocolVersion: options.protocolVersion ?? 3,
+    protocolVersion: options.protocolVersion ?? 4,
     nonce: seed(9, 0),
     recordTime: options.recordTime ?? 1_700_000_000_000_000,
     synchronizerId: `global-domain::1220${'a'.repeat(64)}`,
@@ -83,8 +85,11 @@ export function createTestNetwork(
     },
     deduplicationMicrosMax: options.deduplicationMicrosMax ?? DAY_MICROS,
     activityRetentionMicros: options.activityRetentionMicros ?? 90 * DAY_MICROS,
+    ...(options.stateBytesPerDay === undefined
+      ? {}
+      : { stateBytesPerDay: options.stateBytesPerDay }),
   })
   // The same hash as `hashGenesis`, computed synchronously.
-  const genesisHash = sha256Hex(utf8(canonicalJson(genesis as unknown as Json)))
+  const genesisHash = sha256Hex(utf8(canonicalJson(genesis)))
   return { genesis, genesisHash, operators, scans, synchronizer }
 }

@@ -2,6 +2,7 @@
  * `expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')`: for another status or code, the failure shows the body of the
  * answer. `test/support/matchers.ts` registers the matcher before each file of tests.
  */
+import { membersOf } from '@quorumscan/verifier'
 import type {} from 'vitest'
 
 declare module 'vitest' {
@@ -63,7 +64,7 @@ function judge(
 }
 
 function codeOf(value: unknown): string | undefined {
-  const { code } = Object(value) as { code?: unknown }
+  const { code } = membersOf(value) as { code?: unknown }
   return typeof code === 'string' ? code : undefined
 }
 

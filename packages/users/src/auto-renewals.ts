@@ -4,34 +4,41 @@
  * Stored under the SubscriptionRequest's contract id, the subscription's `reference`: it is known when the
  * request is accepted, which is before there is a Subscription, and no renewal changes it.
  */
-import type { ContractId, PartyId } from '@quorumscan/model'
+import type { ContractId, PartyId, UserId } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 /** References read or forgotten at once: well under a millisecond of Redis. */
 const PORTION = 500
 
-type Preference = {
-  readonly reference: ContractId
+/** A renewal is work of the user who switched it on. */
+export type AutoRenewal = {
   readonly party: PartyId
-  readonly isEnabled: boolean
+  /** Null in records of earlier releases: any user who may act as the party. */
+  readonly user: UserId | null
 }
 
 export type AutoRenewals = ReturnType<typeof createAutoRenewals>
 
 /** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createAutoRenewals({ redis, write }: StoreConnection) {
+  const find = async (references: readonly ContractId[]) => {
+    if (references.length === 0) return []
+    const texts = await reach(redis.hmget(KEYS.autoRenewals, ...references))
+    return texts.map(decode)
+  }
   return {
-    async set({ reference, party, isEnabled }: Preference): Promise<void> {
-      if (isEnabled) await write(() => redis.hset(KEYS.autoRenewals, reference, party))
-      else await write(() => redis.hdel(KEYS.autoRenewals, reference))
+    /** Null: the subscription is not renewed. */
+    async set(reference: ContractId, renewal: AutoRenewal | null): Promise<void> {
+      if (renewal === null) await write(() => redis.hdel(KEYS.autoRenewals, reference))
+      else {
+        const { party, user } = renewal
+        const text = JSON.stringify({ party, user })
+        await write(() => redis.hset(KEYS.autoRenewals, reference, text))
+      }
     },
-    /** The preferences in the order of the references. */
-    async areEnabled(references: readonly ContractId[]): Promise<readonly boolean[]> {
-      if (references.length === 0) return []
-      const parties = await reach(redis.hmget(KEYS.autoRenewals, ...references))
-      return parties.map((party) => party !== null)
-    },
-    /** All that are enabled, in portions; one that changes meanwhile may be missing or come twice. */
+    /** In the order of the references; null: not renewed. */
+    find,
+    /** The references of all that are enabled, in portions; one that changes meanwhile may be missing or come twice. */
     async *portions(): AsyncIterable<readonly ContractId[]> {
       let cursor = '0'
       do {
@@ -48,4 +55,10 @@ export function createAutoRenewals({ redis, write }: StoreConnection) {
       await write(() => redis.hdel(KEYS.autoRenewals, ...references))
     },
   }
+}
+
+function decode(text: string | null): AutoRenewal | null {
+  if (text === null) return null
+  // Written by `set` alone; earlier releases wrote the party.
+  return text.startsWith('{') ? (JSON.parse(text) as AutoRenewal) : { party: text, user: null }
 }

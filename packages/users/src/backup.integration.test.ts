@@ -22,7 +22,7 @@ async function fill(path: string): Promise<void> {
   await store.users.delete('gone')
   await store.parties.claim(party, 'user-1')
   await store.parties.update(party, (current) => ({ ...current, annotations: { note: 'x' } }))
-  await store.autoRenewals.set({ reference: `00${'cd'.repeat(32)}`, party, isEnabled: true })
+  await store.autoRenewals.set(`00${'cd'.repeat(32)}`, { party, user: 'alice' })
   await store.identity.save('a key')
   await store.addresses.save('[]')
   await store.evidence.save('{}')
@@ -34,7 +34,11 @@ async function fill(path: string): Promise<void> {
   )
   const completion = { userId: 'user-1', actAs: [party], commandId: 'c', submissionId: '' }
   const pending = {
-    ...{ changeId: '22', bytes: 'AA==', notBefore: 0, notAfter: 9, head: 3 },
+    changeId: '22',
+    bytes: 'AA==',
+    notBefore: 0,
+    notAfter: 9,
+    head: 3,
     completion: { ...completion, deduplication: { kind: 'duration' as const, micros: 0 } },
   }
   await store.outbox.add({ ...pending, entryHash: '11' })
@@ -42,7 +46,10 @@ async function fill(path: string): Promise<void> {
   await store.outbox.complete(
     { ...pending, entryHash: '33', changeId: '44' },
     {
-      ...{ offset: 5, recordTime: 6, entryHash: '33', completion: pending.completion },
+      offset: 5,
+      recordTime: 6,
+      entryHash: '33',
+      completion: pending.completion,
       outcome: { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT', message: 'late' },
     },
   )

@@ -66,7 +66,7 @@ async function writePart(redis: Redis, { key, items }: StorePart): Promise<void>
 function itemsOf(reply: unknown): StorePart['items'] {
   if (Array.isArray(reply)) return reply.map((member: Buffer) => [member.toString('base64')])
   const base64 = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
-  return Object.entries(Object(reply) as Record<string, Buffer>)
+  return Object.entries(reply as Record<string, Buffer>)
     .map(([field, value]) => [base64(field), base64(value)] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
 }

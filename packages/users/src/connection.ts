@@ -30,7 +30,7 @@ export const KEYS = {
   inFlight: '{users}:in-flight',
   /** sorted set, score 0: offset (8 bytes) ‖ JSON of the completion of a submission that expired */
   expired: '{users}:expired',
-  /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
+  /** hash: contract id of a SubscriptionRequest -> JSON of the user who wants its subscription renewed, with the party */
   autoRenewals: '{users}:auto-renewals',
   /** hash: change id -> JSON of the first effect of a payment */
   payments: '{users}:payments',

@@ -1,4 +1,8 @@
-/** A store with real sentinels and Redis servers; the primary is killed. */
+/**
+ * A store with real sentinels and Redis servers; the primary is killed.
+ *
+ * @module-tag rest
+ */
 import { startSentinels, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { openValidatorStore } from './store.ts'

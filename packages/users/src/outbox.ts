@@ -3,7 +3,7 @@
  * again after a restart, at most one for each change. Those that did not reach the log in time are stored
  * as completions, because no log has them.
  */
-import type { Completion, CompletionRecord, Micros, Offset } from '@quorumscan/model'
+import type { Completion, CompletionRecord, Micros, Offset, PartyId } from '@quorumscan/model'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 import { ADD_PENDING, END_PENDING } from './scripts.ts'
 
@@ -20,6 +20,8 @@ export type PendingSubmission = {
   readonly notAfter: Micros
   /** The newest offset when it was accepted: its outcome has a later one. */
   readonly head: Offset
+  /** The parties whose contracts it may use as well; absent: none, or stored by an earlier release. */
+  readonly readAs?: readonly PartyId[]
   readonly completion: Completion
 }
 

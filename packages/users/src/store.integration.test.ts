@@ -53,6 +53,25 @@ describe('openValidatorStore', () => {
 })
 
 describe('users', () => {
+  it('are counted, and take as much memory as Redis says', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const { users } = store
+    expect([await users.count(), await users.bytes()]).toEqual([0, 0])
+    for (let index = 0; index < 200; index++)
+      await users.insert({
+        user: { ...user(`user-${index}`), metadata: { note: 'x'.repeat(1_000) } },
+        rights: [],
+      })
+    expect(await users.count()).toBe(200)
+    const bytesEach = (await users.bytes()) / 200
+    expect(bytesEach).toBeGreaterThan(1_000)
+    expect(bytesEach).toBeLessThan(3_000)
+  })
+
   it('are stored after the server was killed right after the acknowledgement', async () => {
     await using redis = await startRedis(DURABLE)
     const record = {
@@ -136,7 +155,7 @@ describe('users', () => {
     expect(await store.users.insertSelf(record)).toBe(false)
   })
 
-  it('remember that a party was taken away, until they are given one', async ({
+  it('remember that a party was taken away, until they have a primary party', async ({
     durableRedis: redis,
   }) => {
     await using store = await openValidatorStore({
@@ -157,7 +176,8 @@ describe('users', () => {
     expect(await change({}, [])).toBe(true)
     // The memory outlasts other changes.
     expect(await change({ primaryParty: null, metadata: { colour: 'blue' } }, [])).toBe(true)
-    expect(await change({}, [act('b')])).toBe(false)
+    expect(await change({}, [act('b')])).toBe(true)
+    expect(await change({ primaryParty: party('b') }, [act('b')])).toBe(false)
   })
 
   it('have a bounded number of rights', async ({ durableRedis: redis }) => {
@@ -306,6 +326,34 @@ describe('pending submissions', () => {
     expect(await offsets(7, 299)).toEqual([255])
   })
 
+  it('leave the newest 10 000 completions of those that expired', async ({
+    durableRedis: redis,
+  }) => {
+    await using store = await openValidatorStore({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    const expire = async (offset: number) => {
+      const pending = pendingOf(`e${offset}`, `change-${offset}`)
+      await store.outbox.add(pending)
+      await store.outbox.complete(pending, expiredAt(offset, pending))
+    }
+    await expire(300)
+    const client = redis.connect()
+    const offsetBytes = (offset: number) => {
+      const bytes = Buffer.alloc(8)
+      bytes.writeBigUInt64BE(BigInt(offset))
+      return bytes
+    }
+    const members = Array.from({ length: 10_000 }, (_, index) => ['0', offsetBytes(1_000 + index)])
+    await client.zadd('{users}:expired', ...members.flat())
+    await expire(20_000)
+    const [first] = await client.zrangeBuffer('{users}:expired', '0', '0')
+    expect(await client.zcard('{users}:expired')).toBe(10_000)
+    expect(Number(first?.readBigUInt64BE(0))).toBe(1_001)
+    client.disconnect()
+  })
+
   it('are bounded', async ({ durableRedis: redis }) => {
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -323,17 +371,25 @@ describe('auto-renewals, floor and addresses', () => {
       redis: { path: redis.socketPath },
       genesisHash,
     })
-    const set = (reference: string, isEnabled: boolean) =>
-      store.autoRenewals.set({ reference, party: party('alice'), isEnabled })
-    await set('00aa', true)
-    await set('00bb', true)
-    await set('00bb', false)
-    expect(await store.autoRenewals.areEnabled(['00bb', '00aa', '00cc'])).toEqual([
-      false,
-      true,
-      false,
-    ])
-    expect(await store.autoRenewals.areEnabled([])).toEqual([])
+    const { autoRenewals } = store
+    const renewal = { party: party('alice'), user: 'alice' }
+    await autoRenewals.set('00aa', renewal)
+    await autoRenewals.set('00bb', renewal)
+    await autoRenewals.set('00bb', null)
+    expect(await autoRenewals.find(['00bb', '00aa', '00cc'])).toEqual([null, renewal, null])
+    expect(await autoRenewals.find([])).toEqual([])
+  })
+
+  it('find an auto-renewal of an earlier release, which names no user', async ({
+    durableRedis: redis,
+  }) => {
+    const address = { path: redis.socketPath }
+    await using store = await openValidatorStore({ redis: address, genesisHash })
+    await store.parties.claim(party('alice'), 'alice')
+    const client = redis.connect()
+    await client.hset('{users}:auto-renewals', '0a', party('alice'))
+    client.disconnect()
+    expect(await store.autoRenewals.find(['0a'])).toEqual([{ party: party('alice'), user: null }])
   })
 
   it('list all enabled auto-renewals, and delete ended ones', async ({ durableRedis: redis }) => {
@@ -344,7 +400,7 @@ describe('auto-renewals, floor and addresses', () => {
     const references = Array.from({ length: 1_200 }, (_, index) => `00${index}`)
     await Promise.all(
       references.map((reference) =>
-        store.autoRenewals.set({ reference, party: party('alice'), isEnabled: true }),
+        store.autoRenewals.set(reference, { party: party('alice'), user: 'alice' }),
       ),
     )
     const listed = new Set<string>()
@@ -355,8 +411,8 @@ describe('auto-renewals, floor and addresses', () => {
     expect([...listed].sort()).toEqual(references.toSorted())
     await store.autoRenewals.forget(['001', '003'])
     await store.autoRenewals.forget([])
-    const left = await store.autoRenewals.areEnabled(['000', '001', '002', '003'])
-    expect(left).toEqual([true, false, true, false])
+    const left = await store.autoRenewals.find(['000', '001', '002', '003'])
+    expect(left.map((one) => one !== null)).toEqual([true, false, true, false])
   })
 
   it('store the verified floor and the addresses, for one network', async ({

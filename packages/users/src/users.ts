@@ -1,10 +1,12 @@
 /**
  * Users and their rights. Each is one record, replaced as a whole or not at all. What an administrator took away, no
  * registration gives back: a record remembers that a party or a right to act was withdrawn, and a deleted user leaves a
- * tombstone. Both last until an administrator gives the user a party, or makes it again.
+ * tombstone. Both last until the user has a primary party, or an administrator makes it again.
  */
+import { held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Right, User, UserId } from '@quorumscan/model'
+import { estimateBytes } from '@quorumscan/redis'
 import { KEYS, reach, type StoreConnection } from './connection.ts'
 import { DELETE_RECORD, REPLACE_RECORD } from './scripts.ts'
 
@@ -28,7 +30,15 @@ export type Users = ReturnType<typeof createUsers>
 
 /** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis cannot be reached. */
 export function createUsers({ redis, write }: StoreConnection) {
-  const listeners = new Set<(id: UserId) => void>()
+  const listeners = held(
+    {
+      owner: 'users',
+      name: 'listeners of users',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(id: UserId) => void>(),
+  )
   const keys = [KEYS.records, KEYS.ids, KEYS.deleted] as const
   const report = (id: UserId) => {
     for (const listener of listeners) listener(id)
@@ -92,6 +102,9 @@ export function createUsers({ redis, write }: StoreConnection) {
       }
       throw new ScanError('OVERLOADED', 'The user is being changed by too many requests at once.')
     },
+    count: () => reach(redis.zcard(KEYS.ids)),
+    /** What users and their rights take in Redis, estimated from a sample. */
+    bytes: () => reach(estimateBytes(redis, [KEYS.records, KEYS.ids])),
     /** Users in byte order of their ids, after `after` ('' from the first). */
     async list({ after, limit }: Page): Promise<readonly UserRecord[]> {
       const from = after === '' ? '-' : `(${after}`
@@ -103,17 +116,23 @@ export function createUsers({ redis, write }: StoreConnection) {
   }
 }
 
-/** Remembers in the next record whether the change took a party away; a party that is given ends it. */
+/**
+ * Remembers in the next record whether the change took a party away. A primary party that is given ends it, as a user who
+ * has one gets nothing by registering; the right to act as another party does not.
+ */
 function withdrawnIn(current: UserRecord, next: UserRecord): UserRecord {
   const partiesOf = ({ user, rights }: UserRecord) => {
     const acting = rights.filter(({ kind }) => kind === 'CanActAs').map(rightText)
     return [...acting, ...(user.primaryParty === null ? [] : [user.primaryParty])]
   }
   const [before, after] = [partiesOf(current), partiesOf(next)]
-  const { isWithdrawn: was = false, ...rest } = next
-  const isGiven = after.some((one) => !before.includes(one))
+  const { isWithdrawn: _, ...rest } = next
+  const { primaryParty } = next.user
+  const isGiven = primaryParty !== null && primaryParty !== current.user.primaryParty
   const isTaken = before.some((one) => !after.includes(one))
-  return !isGiven && (was || isTaken) ? { ...rest, isWithdrawn: true } : rest
+  return !isGiven && (isTaken || current.isWithdrawn === true)
+    ? { ...rest, isWithdrawn: true }
+    : rest
 }
 
 function deletedUser(): ScanError {

@@ -2,6 +2,7 @@
  * The verifier reads each member of the caller's objects once, so that its result has only checked values: in the
  * objects of these tests, each member is the truth at its first read, and a lie from then on.
  */
+
 import { expect, it } from 'vitest'
 import {
   encodeCertificate,
@@ -18,6 +19,7 @@ import * as history from './certified/testing/activity-forger.ts'
 import { createTestNetwork } from './certified/testing/network.ts'
 import { createWorld, proofOf } from './certified/testing/world.ts'
 import { toHex } from './encoding/bytes.ts'
+import { membersOf } from './encoding/members-of.ts'
 import { verifyEvidence } from './statements/evidence.ts'
 import { encodeStateStatement, type StatePoint } from './statements/statements.ts'
 
@@ -40,7 +42,8 @@ function turning<Whole extends object>(truth: Whole, lie: object): Whole {
   const whole: object = Array.isArray(truth) ? [] : {}
   for (const [member, value] of Object.entries(truth)) {
     const other: unknown = Reflect.get(lie, member) ?? value
-    const first = value === Object(value) ? turning(value, Object(other)) : value
+    const isObject = typeof value === 'object' && value !== null
+    const first = isObject ? turning(value, membersOf(other)) : value
     let isRead = false
     const get = (): unknown => {
       const read = isRead ? other : first

@@ -24,6 +24,7 @@ import {
   cancelSubscription,
   listSubscriptions,
   paySubscription,
+  type RenewalRights,
   setAutoRenew,
 } from './wallet/subscriptions.ts'
 import { listTransactions } from './wallet/transactions.ts'
@@ -37,6 +38,7 @@ export type WalletDeps = SpendingDeps & {
   readonly payments: Payments
   readonly registration: Registration
   readonly store: Pick<ValidatorStore, 'users'>
+  readonly mayAct: RenewalRights['mayAct']
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   readonly now: () => Micros
   /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
@@ -136,15 +138,15 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     createEntry: asUser((user, { body: fields, signal }) =>
       createEntry(context, { user, signal, fields }),
     ),
-    listOwnEntries: asUser(async (user) => ({ entries: await listOwnEntries(ledger, user) })),
+    listOwnEntries: asUser((user, request) => listOwnEntries(ledger, user, request)),
     tap: asUser(async (user, { body, signal }) => {
       const commandId = body.command_id ?? null
       return await tap(context, { user, signal, usd: body.amount, commandId })
     }),
     getBalance: asUser(({ party }) => balanceOf(ledger, party)),
-    listCoins: asUser(({ party }) => {
+    listCoins: asUser(({ party }, { query }) => {
       const { synchronizerId } = context.genesis
-      return listCoins(ledger, { party, synchronizerId })
+      return listCoins(ledger, { party, synchronizerId, query })
     }),
     listTransactions: asUser(async (user, { body, signal }) => {
       const { page_size: limit, begin_after_id: id } = body
@@ -171,9 +173,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     listInitialPayments: asUser(async ({ party }) => ({
       initial_payments: await listed(subscriptionInitialPayment, party),
     })),
-    listSubscriptions: asUser(async (user) => ({
-      subscriptions: await listSubscriptions(context, user),
-    })),
+    listSubscriptions: asUser((user, request) => listSubscriptions(context, user, request)),
     setAutoRenew: aboutContract(async (call, { body: { enabled } }) => {
       await setAutoRenew(context, { ...call, isEnabled: enabled })
       return { auto_renew: enabled }
@@ -188,7 +188,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     createTransfer: asUser((user, { body: transfer, signal }) =>
       createTransfer(context, { user, signal, transfer }),
     ),
-    listTransfers: asUser(async (user) => ({ transfers: await listTransfers(ledger, user) })),
+    listTransfers: asUser((user, { query }) => listTransfers(ledger, user, query)),
     acceptTransfer: answering('accept'),
     rejectTransfer: answering('reject'),
     withdrawTransfer: answering('withdraw'),

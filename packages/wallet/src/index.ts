@@ -10,6 +10,7 @@ export {
   type PaymentIds,
   paymentHistory,
 } from './wallet/payments.ts'
+export { judgeRenewal, type PausedRenewal, pausedRenewals } from './wallet/renewal-users.ts'
 export { spend } from './wallet/spending.ts'
-export { deleteEndedRenewalsPeriodically, payDueRenewal } from './wallet/subscriptions.ts'
+export { maintainRenewals, payDueRenewal } from './wallet/subscriptions.ts'
 export { prepareTransfer } from './wallet/transfers.ts'

@@ -8,7 +8,6 @@ import type {
   ContractId,
   DamlValue,
   DisclosedContract,
-  Micros,
   PartyId,
   Update,
   UserId,
@@ -21,7 +20,7 @@ const CONTRACTS_PER_PARTY_MAX = 10_000
 
 /** The ledger with what wallets read of it beyond the port: joins, and the history of a party. */
 export type WalletLedger = Ledger &
-  Pick<Replica, 'contractsByKeys' | 'pin' | 'lookups' | 'parties' | 'completions'>
+  Pick<Replica, 'contractsByKeys' | 'listContracts' | 'pin' | 'lookups' | 'parties' | 'completions'>
 
 /** What finding contracts by their index keys needs of the ledger. */
 export type KeyedLedger = Pick<Ledger, 'contractsByKey'>
@@ -48,38 +47,6 @@ export async function contractsOf(
 ) {
   const limit = CONTRACTS_PER_PARTY_MAX + 1
   return wholeList(entity, await ledger.contractsByKey(`party:${entity}:${party}`, { limit }))
-}
-
-type Templates = Readonly<Record<string, Template<unknown>>>
-type PayloadOf<T> = T extends Template<infer P> ? P : never
-type Joined<T extends Templates> = {
-  readonly [Name in keyof T]: readonly { contract: Contract; payload: PayloadOf<T[Name]> }[]
-}
-
-/**
- * As `contractsOf`, of several templates at one record time, with payloads: a join over separate reads would miss what
- * moves from one template to another between them.
- *
- * @throws {ScanError} As `contractsOf`.
- */
-export async function joinedContractsOf<const T extends Templates>(
-  ledger: Pick<WalletLedger, 'contractsByKeys'>,
-  templates: T,
-  party: PartyId,
-): Promise<Joined<T> & { readonly recordTime: Micros }> {
-  const all = Object.entries(templates)
-  const keys = all.map(([, { entity }]) => `party:${entity}:${party}`)
-  const limit = CONTRACTS_PER_PARTY_MAX + 1
-  const { recordTime, contracts } = await ledger.contractsByKeys(keys, { limit })
-  const lists = all.map(([name, template], index) => [
-    name,
-    wholeList(template.entity, contracts[index] ?? []).map((contract) => ({
-      contract,
-      payload: payloadOf(template, contract),
-    })),
-  ])
-  // Object.fromEntries loses the keys that the return type states.
-  return { ...(Object.fromEntries(lists) as Joined<T>), recordTime }
 }
 
 function wholeList(kind: string, contracts: readonly Contract[]): readonly Contract[] {

@@ -5,7 +5,8 @@ import { QuorumscanError } from '../errors.ts'
 import { createBounded, type LookupSource, type SourceRead } from '../names/bounded.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, type WebStorage } from '../platform/store.ts'
-import { type ActivityHints, createActivities } from './activities.ts'
+import { createActivities } from './activities.ts'
+import type { ActivityHints } from './activity-hints.ts'
 
 const idOf = (index: number) => `${String(index).padStart(16, '0')}:0000`
 const rowOf = (index: number) => ({ event_id: idOf(index) })
@@ -31,13 +32,19 @@ function world(fail: (page: number) => QuorumscanError | null = () => null, hint
     return {
       kind: 'verified',
       answer: { activities },
-      ...{ offset: 9, recordTime: 1, receipt: null },
-      ...{ threshold: 2, nodeCount: 4, trust: null, agreed: [], dissented: [] },
+      offset: 9,
+      recordTime: 1,
+      receipt: null,
+      threshold: 2,
+      nodeCount: 4,
+      trust: null,
+      agreed: [],
+      dissented: [],
     } as const
   }
   // Reads ROWS, without a validator.
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
-  const live = hints && { hints, random: () => 0.5 }
+  const live = hints && { hints, pauseMs: () => 0 }
   const reads = {
     read: read as unknown as LookupSource['read'],
     clock,

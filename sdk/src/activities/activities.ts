@@ -2,24 +2,21 @@
 
 import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument } from '../errors.ts'
-import type { components } from '../generated/validator.ts'
-import {
-  type Checkpoint,
-  createSocketReads,
-  type FrameBatch,
-  follow,
-  retryPauseMs,
-  type WebSocketConstructor,
-} from '../http/stream.ts'
+import type { components } from '../generated/answers.ts'
+import type { components as wire } from '../generated/validator.ts'
+import { type Checkpoint, type FrameBatch, follow } from '../http/follow.ts'
 import { readAnswer } from '../names/asking.ts'
 import { type Bounds, type LookupSource, notBelow } from '../names/bounded.ts'
 import type { LookupOptions } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
-import { type Camel, toCamel } from '../platform/camel.ts'
-import type { Clock, Random } from '../platform/clock.ts'
+import { toCamel } from '../platform/camel.ts'
+import type { ActivityHints } from './activity-hints.ts'
 
-/** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */
-export type Activity = Camel<components['schemas']['Activity']>
+/**
+ * One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. A `party` is null if the text is not
+ * a party.
+ */
+export type Activity = components['schemas']['Activity']
 
 /** Which rows to read, their order, and whether to follow. */
 export type ActivitiesOptions = LookupOptions & {
@@ -48,10 +45,17 @@ export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<
 
 const POLL_MS = 1000
 
-/** @param live - `hints` yields whenever there may be more rows. Without it, the stream polls. */
+/** `hints` yields whenever there may be more rows. */
+export type LiveActivities = {
+  readonly hints: ActivityHints
+  /** The pause in ms after consecutive failures. */
+  readonly pauseMs: (failures: number) => number
+}
+
+/** @param live - Without it, the stream polls. */
 export function createActivities(
   reads: Bounds & Pick<LookupSource, 'read'>,
-  live: { readonly hints: ActivityHints; readonly random: Random } | null = null,
+  live: LiveActivities | null = null,
 ): Activities {
   const { clock } = reads
 
@@ -81,15 +85,14 @@ export function createActivities(
           )
           offsetMin = found.offset
           // Members have signed the history of these rows.
-          const { activities: rows } = found.answer as components['schemas']['ActivitiesAnswer']
+          const { activities: rows } = found.answer as wire['schemas']['ActivitiesAnswer']
           isOver = rows.length === 0
           yield { frames: rows.map((row): Activity => toCamel(row)), isDone: false }
         }
       if (!isFollowing) yield { frames: [], isDone: true }
     }
 
-    const usualPauseMs = (failures: number) =>
-      live === null ? pollMs : retryPauseMs(failures, live.random)
+    const usualPauseMs = (failures: number) => live?.pauseMs(failures) ?? pollMs
     yield* follow({
       checkpoint: options.checkpoint,
       after: options.after,
@@ -100,39 +103,4 @@ export function createActivities(
       pauseMs: (failures) => (isFollowing ? usualPauseMs(failures) : null),
     })
   }
-}
-
-/**
- * Yields the lowest offset to read at whenever there may be more activities, over one WebSocket of a validator. It ends
- * if no socket opens, and at once for a minute after that. Rows are read over HTTP with proofs, so that a lying
- * validator can only cause needless or late reads.
- *
- * @throws {QuorumscanError} An error that the validator sends, and NETWORK_ERROR when the connection is lost.
- */
-export function createActivityHints(parts: {
-  readonly WebSocket: WebSocketConstructor
-  /** URL of the validator, http or https. */
-  readonly url: string
-  readonly clock: Clock
-}) {
-  const readSocket = createSocketReads(parts.WebSocket, parts.clock)
-  return async function* hints(signal: AbortSignal | undefined): AsyncGenerator<number> {
-    const batches = readSocket(null, {
-      url: `${parts.url}/v0/scan-proxy/activities`,
-      protocols: [],
-      signal,
-      what: 'activities',
-      request: {},
-      isFrame: isHint,
-      isFinite: false,
-    })
-    for await (const { frames } of batches) yield Math.max(...frames.map(({ offset }) => offset))
-  }
-}
-
-export type ActivityHints = ReturnType<typeof createActivityHints>
-
-function isHint(body: unknown): body is { readonly offset: number } {
-  const { offset } = Object(body)
-  return Number.isSafeInteger(offset) && offset >= 0
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { createActivityHints } from './activities.ts'
+import { createActivityHints } from './activity-hints.ts'
 
 function world(serve: readonly ((server: ServerSide) => void)[]) {
   let nowMs = 0

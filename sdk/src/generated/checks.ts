@@ -19,10 +19,6 @@ export function isAutoRenewAnswer(v: unknown): v is validator['schemas']["AutoRe
   return isObject(v) && typeof v['auto_renew'] === 'boolean'
 }
 
-export function isBalanceAnswer(v: unknown): v is validator['schemas']["BalanceAnswer"] {
-  return isObject(v) && Number.isSafeInteger(v['round']) && Number(v['round']) >= 0 && isText(v['effective_unlocked_qty'], /^-?[0-9]{1,28}\.[0-9]{10}$/u) && isText(v['effective_locked_qty'], /^-?[0-9]{1,28}\.[0-9]{10}$/u) && isText(v['total_holding_fees'], /^-?[0-9]{1,28}\.[0-9]{10}$/u)
-}
-
 function isBalanceChangeItem(v: unknown): v is validator['schemas']["BalanceChangeItem"] {
   return isObject(v) && v['transaction_type'] === 'balance_change' && isObject(v['transaction_subtype']) && typeof v['transaction_subtype']['template_id'] === 'string' && typeof v['transaction_subtype']['choice'] === 'string' && (typeof v['transaction_subtype']['coin_operation'] === 'string' || v['transaction_subtype']['coin_operation'] === null) && (typeof v['transaction_subtype']['interface_id'] === 'string' || v['transaction_subtype']['interface_id'] === null) && typeof v['event_id'] === 'string' && isText(v['date'], /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$/u) && isList(v['receivers'], (e0) => isPartyAndAmount(e0)) && (typeof v['transfer_instruction_cid'] === 'string' || v['transfer_instruction_cid'] === null)
 }
@@ -32,7 +28,7 @@ function isCoinPosition(v: unknown): v is validator['schemas']["CoinPosition"] {
 }
 
 export function isCoinsAnswer(v: unknown): v is validator['schemas']["CoinsAnswer"] {
-  return isObject(v) && isList(v['coins'], (e0) => isCoinPosition(e0)) && isList(v['locked_coins'], (e0) => isCoinPosition(e0))
+  return isObject(v) && isList(v['coins'], (e0) => isCoinPosition(e0)) && isList(v['locked_coins'], (e0) => isCoinPosition(e0)) && (typeof v['next_page_token'] === 'string' || v['next_page_token'] === null)
 }
 
 export function isContract(v: unknown): v is validator['schemas']["Contract"] {
@@ -56,7 +52,7 @@ function isNotificationItem(v: unknown): v is validator['schemas']["Notification
 }
 
 export function isOwnEntriesAnswer(v: unknown): v is validator['schemas']["OwnEntriesAnswer"] {
-  return isObject(v) && isList(v['entries'], (e0) => isObject(e0) && isText(e0['contractId'], /^00[0-9a-f]{64}$/u) && typeof e0['name'] === 'string' && isText(e0['amount'], /^-?[0-9]{1,28}\.[0-9]{10}$/u) && typeof e0['unit'] === 'string' && typeof e0['expiresAt'] === 'string' && typeof e0['paymentInterval'] === 'string' && typeof e0['paymentDuration'] === 'string')
+  return isObject(v) && isList(v['entries'], (e0) => isObject(e0) && isText(e0['contractId'], /^00[0-9a-f]{64}$/u) && typeof e0['name'] === 'string' && isText(e0['amount'], /^-?[0-9]{1,28}\.[0-9]{10}$/u) && typeof e0['unit'] === 'string' && typeof e0['expiresAt'] === 'string' && typeof e0['paymentInterval'] === 'string' && typeof e0['paymentDuration'] === 'string') && (typeof v['next_page_token'] === 'string' || v['next_page_token'] === null)
 }
 
 function isPartyAndAmount(v: unknown): v is validator['schemas']["PartyAndAmount"] {
@@ -76,7 +72,7 @@ export function isSubscriptionRequestsAnswer(v: unknown): v is validator['schema
 }
 
 export function isSubscriptionsAnswer(v: unknown): v is validator['schemas']["SubscriptionsAnswer"] {
-  return isObject(v) && isList(v['subscriptions'], (e0) => isObject(e0) && isContract(e0['subscription']) && (isObject(e0['state']) && isContract(e0['state']['idle']) || isObject(e0['state']) && isContract(e0['state']['payment'])) && typeof e0['auto_renew'] === 'boolean')
+  return isObject(v) && isList(v['subscriptions'], (e0) => isObject(e0) && isContract(e0['subscription']) && (isObject(e0['state']) && isContract(e0['state']['idle']) || isObject(e0['state']) && isContract(e0['state']['payment'])) && typeof e0['auto_renew'] === 'boolean') && (typeof v['next_page_token'] === 'string' || v['next_page_token'] === null)
 }
 
 export function isTapAnswer(v: unknown): v is validator['schemas']["TapAnswer"] {
@@ -96,7 +92,7 @@ function isTransferItem(v: unknown): v is validator['schemas']["TransferItem"] {
 }
 
 export function isTransfersAnswer(v: unknown): v is validator['schemas']["TransfersAnswer"] {
-  return isObject(v) && isList(v['transfers'], (e0) => isContract(e0))
+  return isObject(v) && isList(v['transfers'], (e0) => isContract(e0)) && (typeof v['next_page_token'] === 'string' || v['next_page_token'] === null)
 }
 
 export function isUserStatusAnswer(v: unknown): v is validator['schemas']["UserStatusAnswer"] {

@@ -9,8 +9,6 @@ const isObject = (v: unknown): v is Members =>
 const isList = (v: unknown, is: (v: unknown) => boolean): boolean =>
   Array.isArray(v) && v.every(is)
 
-const isText = (v: unknown, pattern: RegExp): boolean => typeof v === 'string' && pattern.test(v)
-
 function isArchivedEvent(v: unknown): v is ledger['schemas']["ArchivedEvent"] {
   return isObject(v) && Number.isSafeInteger(v['offset']) && Number.isSafeInteger(v['nodeId']) && typeof v['contractId'] === 'string' && typeof v['templateId'] === 'string' && isList(v['witnessParties'], (e0) => typeof e0 === 'string') && typeof v['packageName'] === 'string' && isList(v['implementedInterfaces'], (e0) => typeof e0 === 'string')
 }

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * The HTTP server is up.
-         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`; `x-memory` is how much of the memory of its Redis is used, in thousandths.
          */
         get: operations["livez"];
         put?: never;
@@ -327,6 +327,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/splice-instance-names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The names of the network, its coin and its name service, to show to users. */
+        get: operations["proxyGetSpliceInstanceNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/featured-apps/{provider_party_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The right of a featured app: none. */
+        get: operations["proxyGetFeaturedApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The registry of tokens, of the token standard: its administrator, and what it supports. */
+        get: operations["proxyGetRegistryInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/instruments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tokens of the registry: the coin. */
+        get: operations["proxyListInstruments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/registry/metadata/v1/instruments/{instrumentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A token by its id. */
+        get: operations["proxyGetInstrument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/genesis": {
         parameters: {
             query?: never;
@@ -388,7 +473,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The live entries of the user, with their subscriptions. */
+        /** The live entries of the user, with their subscriptions, page by page. */
         get: operations["listOwnEntries"];
         put?: never;
         post?: never;
@@ -507,7 +592,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contracts behind the balance. */
+        /** The contracts behind the balance, page by page. */
         get: operations["listCoins"];
         put?: never;
         post?: never;
@@ -630,7 +715,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subscriptions of the user, idle or with a payment in progress. */
+        /** Subscriptions of the user, idle or with a payment in progress, page by page. */
         get: operations["listSubscriptions"];
         put?: never;
         post?: never;
@@ -681,7 +766,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Open offers by or for the user. */
+        /**
+         * Open offers by or for the user, page by page.
+         * @description With `sender`, one page has the open offers of this sender: at most 100, whatever `page_size` is.
+         */
         get: operations["listTransfers"];
         put?: never;
         /** Offers coin to a party. To the user itself it moves at once. */
@@ -881,7 +969,7 @@ export interface components {
         ActivityNewCoin: {
             /** @description The party that received it. */
             coin_owner: string;
-            /** @description How much. */
+            /** @description How much, an amount of coin. */
             coin_amount: string;
         };
         /** @description There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party. */
@@ -890,48 +978,48 @@ export interface components {
             sender: {
                 /** @description The party that paid. */
                 party: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description The change that it received. */
+                /** @description The change that it received, an amount of coin. */
                 sender_change_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 sender_fee: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 holding_fees: string;
-                /** @description The coin that went in. */
+                /** @description What went in, an amount of coin. */
                 input_coin_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_app_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_sv_reward_amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
             /** @description One row for each party. */
             receivers: {
                 /** @description The party that received. */
                 party: string;
-                /** @description How much coin. */
+                /** @description What it received, an amount of coin. */
                 amount: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
             /** @description One row for each party whose coin changed. */
             balance_changes: {
                 /** @description The party. */
                 party: string;
-                /** @description The difference; negative: less. */
+                /** @description The difference, an amount of coin; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
-                /** @description Always zero: there are no fees and no such rewards. */
+                /** @description Always zero, an amount of coin: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
             /** @description The text of the sender. */
             description: string | null;
             /** @description The receiver of an offer. */
             transferInstructionReceiver: string | null;
-            /** @description The amount of an offer. */
+            /** @description What was offered, an amount of coin. */
             transferInstructionAmount: string | null;
             /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
@@ -984,11 +1072,11 @@ export interface components {
         BalanceAnswer: {
             /** @description The newest open round. */
             round: number;
-            /** @description Coin that can be spent. */
+            /** @description What can be spent, an amount of coin. */
             effective_unlocked_qty: string;
-            /** @description Coin locked in payments and offers. */
+            /** @description What is locked in payments and offers, an amount of coin. */
             effective_locked_qty: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             total_holding_fees: string;
         };
         /** @description Coin that was created or unlocked. */
@@ -1079,9 +1167,9 @@ export interface components {
             contract: components["schemas"]["ContractWithState"];
             /** @description The newest open round. */
             round: number;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             accrued_holding_fee: string;
-            /** @description What it is worth. */
+            /** @description How much it is, an amount of coin. */
             effective_amount: string;
         };
         /** @description The contracts behind the balance. */
@@ -1090,6 +1178,8 @@ export interface components {
             coins: components["schemas"]["CoinPosition"][];
             /** @description Those that are locked. */
             locked_coins: components["schemas"]["CoinPosition"][];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description An active contract. */
         Contract: {
@@ -1138,7 +1228,7 @@ export interface components {
         CreateTransferRequest: {
             /** @description The receiver. */
             receiver_party_id: string;
-            /** @description How much, in coin. */
+            /** @description How much is offered, an amount of coin. */
             amount: string;
             /** @description A text for the receiver. */
             description: string;
@@ -1224,6 +1314,11 @@ export interface components {
             /** @description The first and the last of each node. */
             evidence: components["schemas"]["Evidence"][];
         };
+        /** @description The right of a featured app. */
+        FeaturedAppAnswer: {
+            /** @description Always absent: such rights do not exist. */
+            featured_app_right?: components["schemas"]["Contract"];
+        };
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
             /**
@@ -1301,7 +1396,7 @@ export interface components {
             devnet: boolean;
             /** @description Rules of names. */
             names: {
-                /** @description What a name costs, in USD. */
+                /** @description What a name costs, an amount of USD. */
                 entryFeeUsd: string;
                 /** @description How long a payment is valid, in microseconds. */
                 entryLifetimeMicros: number;
@@ -1318,20 +1413,59 @@ export interface components {
             coin: {
                 /** @description How long a round lasts, in microseconds. */
                 tickMicros: number;
-                /** @description The price of a coin, in USD. */
+                /** @description The price of one coin, an amount of USD. */
                 priceUsd: string;
-                /** @description For each super-validator. */
+                /** @description For each super-validator, an amount of coin. */
                 rewardPerRound: string;
             };
             /** @description The longest deduplication, in microseconds. */
             deduplicationMicrosMax: number;
             /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
+            /** @description Bytes that a participant adds to the state in a day at most; absent: 32 MiB. */
+            stateBytesPerDay?: number;
         };
         /** @description Payments that the operator collects. */
         InitialPaymentsAnswer: {
             /** @description SubscriptionInitialPayment contracts. */
             initial_payments: components["schemas"]["Contract"][];
+        };
+        /** @description Names to show to users. */
+        InstanceNamesAnswer: {
+            /** @description The name of the network. */
+            network_name: string;
+            /** @description Always empty: it has no picture. */
+            network_favicon_url: string;
+            /** @description The name of the coin. */
+            amulet_name: string;
+            /** @description Its symbol. */
+            amulet_name_acronym: string;
+            /** @description The name of the name service. */
+            name_service_name: string;
+            /** @description Its symbol. */
+            name_service_name_acronym: string;
+        };
+        /** @description A token. */
+        Instrument: {
+            /** @description Its id, as holdings name it. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Its symbol. */
+            symbol: string;
+            /** @description Fractional digits of an amount. */
+            decimals: number;
+            /** @description Whether transfers are stopped: always false. */
+            paused: boolean;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
+        };
+        /** @description The tokens of the registry. */
+        InstrumentsAnswer: {
+            /** @description The coin. */
+            instruments: components["schemas"]["Instrument"][];
         };
         /** @description By name or by party, not both. */
         Lookup: {
@@ -1407,6 +1541,15 @@ export interface components {
                         unsignedSeconds: number;
                     }[];
                     reader?: components["schemas"]["ReaderStatus"];
+                    /** @description The memory of its Redis; null while it is not known, or has no limit. */
+                    memory?: {
+                        /** @description What Redis uses. */
+                        usedBytes: number;
+                        /** @description Its limit. */
+                        maxBytes: number;
+                        /** @description Days until the log accepts no entry that adds, at the rate of the last day; null while it does not grow, or in the first ten minutes. */
+                        daysLeft: number | null;
+                    } | null;
                 };
             };
         };
@@ -1443,7 +1586,7 @@ export interface components {
                 contractId: string;
                 /** @description The whole name. */
                 name: string;
-                /** @description The price of a renewal. */
+                /** @description The price of a renewal, an amount of USD. */
                 amount: string;
                 /** @description The unit: `USDUnit`. */
                 unit: string;
@@ -1454,12 +1597,14 @@ export interface components {
                 /** @description How long before its end it can be renewed, in microseconds. */
                 paymentDuration: string;
             }[];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description A change of the coin of a party. */
         PartyAndAmount: {
             /** @description The party. */
             party: string;
-            /** @description A decimal; negative for what was spent. */
+            /** @description An amount of coin, a decimal; negative for what was spent. */
             amount: string;
         };
         /** @description The party. */
@@ -1540,6 +1685,15 @@ export interface components {
         };
         /** @description Nothing in it counts: the user is that of the token. */
         RegisterRequest: Record<string, never> | null;
+        /** @description The registry of tokens. */
+        RegistryInfoAnswer: {
+            /** @description The operator party, which administers the instrument. */
+            adminId: string;
+            /** @description Interfaces of the token standard, with their minor versions. */
+            supportedApis: {
+                [key: string]: number;
+            };
+        };
         /** @description Address records, each signed by its node. */
         ScansAnswer: {
             /** @description By synchronizer. */
@@ -1588,6 +1742,8 @@ export interface components {
                 /** @description Whether the wallet pays renewals that are due. */
                 auto_renew: boolean;
             }[];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description The new coin. */
         TapAnswer: {
@@ -1602,7 +1758,7 @@ export interface components {
         };
         /** @description Coin in a development network. */
         TapRequest: {
-            /** @description How much, in USD. */
+            /** @description What the coin is worth, an amount of USD. */
             amount: string;
             /** @description A repeat with the same one within 31 days gives no coin, and returns the first result. */
             command_id?: string | null;
@@ -1662,19 +1818,19 @@ export interface components {
             sender: components["schemas"]["PartyAndAmount"];
             /** @description The receivers. */
             receivers: components["schemas"]["PartyAndAmount"][];
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             holding_fees: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             app_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             validator_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             sv_rewards_used: string;
-            /** @description Always zero. */
+            /** @description Always zero, an amount of coin. */
             development_fund_coupons_used: string;
             /** @description The receiver of an offer. */
             transfer_instruction_receiver: string | null;
-            /** @description The amount of an offer. */
+            /** @description What was offered, an amount of coin. */
             transfer_instruction_amount: string | null;
             /** @description The offer that was made or accepted. */
             transfer_instruction_cid: string | null;
@@ -1685,6 +1841,8 @@ export interface components {
         TransfersAnswer: {
             /** @description TransferInstruction contracts. */
             transfers: components["schemas"]["Contract"][];
+            /** @description Asks for the next page in this order; null on the last. */
+            next_page_token: string | null;
         };
         /** @description Whether the user is registered. */
         UserStatusAnswer: {
@@ -1850,9 +2008,13 @@ export interface operations {
              *
              *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
+             *
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
+             *
+             *     CERTIFICATE_EXPIRED: A certificate that the process uses has expired, or is not valid yet, so that some connections fail. Its operator must replace the certificate; the process needs no restart.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -3958,6 +4120,630 @@ export interface operations {
             };
         };
     };
+    proxyGetSpliceInstanceNames: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceNamesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetFeaturedApp: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                provider_party_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturedAppAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetRegistryInfo: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryInfoAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyListInstruments: {
+        parameters: {
+            query?: {
+                /** @description Instruments at most. There is one. */
+                pageSize?: number;
+                /** @description Empty: there is one page. */
+                pageToken?: string;
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstrumentsAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetInstrument: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path: {
+                /** @description The id of the instrument. */
+                instrumentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instrument"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INSTRUMENT_NOT_FOUND: The registry of tokens has no instrument with this id. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A defect; the process logs the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
+             *
+             *     OVERLOADED: The process has reached a limit of work in progress.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     proxyGetGenesis: {
         parameters: {
             query?: never;
@@ -4280,7 +5066,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -4315,7 +5101,12 @@ export interface operations {
     };
     listOwnEntries: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4335,7 +5126,13 @@ export interface operations {
                     "application/json": components["schemas"]["OwnEntriesAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4587,7 +5384,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -4780,7 +5577,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -5189,7 +5986,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -5342,7 +6139,14 @@ export interface operations {
     };
     listCoins: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The order of the list. Absent: `newest`. */
+                order?: "newest" | "amount";
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5362,7 +6166,13 @@ export interface operations {
                     "application/json": components["schemas"]["CoinsAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6012,7 +6822,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6212,7 +7022,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6388,7 +7198,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6541,7 +7351,12 @@ export interface operations {
     };
     listSubscriptions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6561,7 +7376,13 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriptionsAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6964,7 +7785,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -6999,7 +7820,16 @@ export interface operations {
     };
     listTransfers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The order of the list. Absent: `newest`. */
+                order?: "newest" | "amount";
+                /** @description The largest number of rows in the answer, which may have fewer. Absent: 100. */
+                page_size?: number;
+                /** @description `next_page_token` of the page before. */
+                page_token?: string;
+                /** @description Only offers of this party. */
+                sender?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7019,7 +7849,15 @@ export interface operations {
                     "application/json": components["schemas"]["TransfersAnswer"];
                 };
             };
-            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
+             *
+             *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
+             */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7285,7 +8123,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7469,7 +8307,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7653,7 +8491,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
@@ -7837,7 +8675,7 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
+             *     LOG_FULL: The log is full, on disk or in memory: writes that add are refused until it has space; reads, archivals and renewals continue.
              *
              *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *

@@ -1,48 +1,11 @@
-/** Requests to a validator, and the meaning of replies that are not answers: D-6, the ledger interface's errors, others. */
-import { type ErrorFacts, failure, type QuorumscanError } from '../errors.ts'
-import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
-import { toCamel } from '../platform/camel.ts'
+/** The meaning of replies that are not answers. Pages load it with the first write or refusal. */
+import { failure, type QuorumscanError } from '../errors.ts'
+import { type HttpReply, type HttpRequest, isSafe, nameOf } from './http-request.ts'
+import { errorIn, retryAfter } from './stated-errors.ts'
 
-export type HttpRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  /** Default `application/json`; `text/plain` if a browser should need no preflight (D-14). */
-  readonly contentType?: 'text/plain'
-  /** Whether a repeat changes nothing more than the first request. Default: for GET only. */
-  readonly isSafe?: boolean | undefined
-  /** Whether to send the token. Default true. */
-  readonly isAuthenticated?: boolean
-  readonly signal?: AbortSignal | undefined
-  readonly timeoutMs?: number | undefined
-  /** A longer answer is an error. Default: the limit of the route (`answer-limits.ts`). */
-  readonly bytesMax?: number
-  /** Which replies without a 2xx status are answers. */
-  readonly isAnswer?: (reply: HttpReply) => boolean
-}
-
-export type HttpReply = {
-  readonly status: number
-  header(name: string): string | null
-  readonly text: string
-}
-
-/** Whether a repeat changes nothing more than the first request. */
-export function isSafe(request: HttpRequest): boolean {
-  return request.isSafe ?? request.method === 'GET'
-}
-
-/** For messages: `GET /v0/wallet/balance`. */
-export function nameOf(request: HttpRequest): string {
-  return `${request.method} ${request.path}`
-}
-
-/** null: the reply is an answer. */
-export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | null {
+/** The error of a reply that is no answer (`isAnswered`). */
+export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError {
   const { status } = reply
-  if ((status >= 200 && status < 300) || request.isAnswer?.(reply) === true) return null
   if (status >= 300 && status < 400) {
     const location = reply.header('location')
     const where = location === null ? '' : ` to ${location}`
@@ -67,81 +30,4 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
       requestId: reply.header('x-request-id'),
     },
   )
-}
-
-/** The error that the ledger interface sends at the end of a stream; null: the text is another one. */
-export function ledgerErrorOf(text: string): QuorumscanError | null {
-  return errorIn(text, { definite: true })
-}
-
-/** A `retry-after` in milliseconds; null unless it is a whole number of seconds. */
-export function retryAfter(text: string | null): number | null {
-  return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : null
-}
-
-/**
- * The error in a body: of D-6, or of the ledger interface (docs/upstream.md §L7.1); null: neither.
- *
- * @param facts.definite - The request certainly had no effect, for any body.
- */
-function errorIn(text: string, facts: Pick<ErrorFacts, 'status' | 'retryAfterMs' | 'definite'>) {
-  const { code, error, cause, ...body }: Readonly<Record<string, unknown>> = Object(parseJson(text))
-  const status = facts.status ?? 400 // The end of a stream has none.
-  if (typeof code !== 'string') return null
-  const isKnown = (serverErrorCodes as readonly string[]).includes(code)
-  /** With the code in the details, if only a newer server knows it. */
-  const stated = (message: string, sent: unknown, more: Omit<ErrorFacts, 'code'>) => {
-    const details = toCamel(sent ?? null) as QuorumscanError['details']
-    return failure(isKnown ? (code as ServerErrorCode) : 'UNKNOWN_ERROR', message, {
-      ...facts,
-      ...more,
-      definite: facts.definite || more.definite,
-      details: isKnown ? details : { ...details, code },
-    })
-  }
-  if (typeof cause === 'string') {
-    const { definiteAnswer, retryInfo, correlationId, traceId } = body
-    return stated(cause, body['context'], {
-      // Without a `definiteAnswer`: a refused request was not submitted.
-      definite: (definiteAnswer as boolean | null) ?? status < 500,
-      retryable: typeof retryInfo === 'string' || status === 503,
-      requestId: String(correlationId ?? traceId ?? ''),
-    })
-  }
-  const { definite, retryable } = body
-  const isOne = typeof error === 'string' && typeof definite === 'boolean'
-  if (!isOne || typeof retryable !== 'boolean') return null
-  const requestId = String(body['request_id'])
-  return stated(ownWords(error), body['details'], { definite, retryable, requestId })
-}
-
-/** The message with members as callers of the SDK name them: `receiver`, not `body.receiver_party_id`. */
-function ownWords(message: string): string {
-  return message.replace(/\bbody\.([\w.]+)/g, (_, path: string) =>
-    path
-      .replace('receiver_party_id', 'receiver')
-      .replace(/_([a-z])/g, (__, letter: string) => letter.toUpperCase()),
-  )
-}
-
-/** A successful reply that the operation does not have. */
-export function unreadable(request: HttpRequest, status: number): QuorumscanError {
-  const message = `This version of the SDK does not understand the answer to ${nameOf(request)}.`
-  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
-}
-
-/** The answer was not read to its end. A repeat would have the same answer. */
-export function tooLarge(request: HttpRequest, cause: Error): QuorumscanError {
-  const doubt = isSafe(request) ? '' : ' The request may have taken effect.'
-  const message = `${nameOf(request)} was answered with ${cause.message}, which is more than any answer of this route.${doubt} Check the address, and what is between it and the server.`
-  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), cause })
-}
-
-/** @returns undefined if the text is not JSON, such as a truncated body. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // The caller decides what that means.
-  }
 }

@@ -3,19 +3,21 @@
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { backoffMs } from '@quorumscan/verifier'
 import { failure, invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
-import type { Clock, Random } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
+import { loadPart } from '../platform/load-part.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import type { Random } from '../platform/random.ts'
 import { answerBytesMax } from './answer-limits.ts'
 import {
-  failureOf,
   type HttpReply,
   type HttpRequest,
+  isAnswered,
   isSafe,
   nameOf,
-  parseJson,
   tooLarge,
   unreadable,
-} from './http-failures.ts'
+} from './http-request.ts'
 
 export type Http = ReturnType<typeof createHttp>
 
@@ -31,21 +33,26 @@ const ISOLATED = {
   referrerPolicy: 'no-referrer',
 } as const
 
+/** The code of refusals, which a read with an answer does not need. */
+export const loadFailures = () => loadPart(() => import('./http-failures.ts'))
+
 export function createHttp(options: {
   /** Without trailing slash. */
   readonly url: string
   /** Of the ledger interface, whose paths begin with `/v2`; without trailing slash. */
   readonly ledgerUrl: string
   readonly token: TokenSource | null
-  readonly fetch: typeof globalThis.fetch
+  /** Called before each request. If it fails, nothing was sent. */
+  readonly fetchOf: () => Promise<typeof globalThis.fetch>
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
   /** Called with the offset of each answer, of writes and of reads. */
   readonly onOffset?: (offset: number) => Promise<void>
+  /** Default: by `import()`. */
+  readonly failures?: typeof loadFailures
 }) {
-  // Called without an object: `fetch` of a page accepts no other `this` than the page.
-  const { clock, random, fetch } = options
+  const { clock, random, failures = loadFailures } = options
   const token = createTokenCache(options.token)
   let newest = 0
   const recordOffset = (reply: HttpReply): void => {
@@ -65,6 +72,9 @@ export function createHttp(options: {
     const url = urlOf(base, request)
     const sent = request.body === undefined ? null : JSON.stringify(request.body)
     const { bytesMax = answerBytesMax(request.path) } = request
+    // Called without an object: `fetch` of a page accepts no other `this` than the page.
+    const fetch = await options.fetchOf()
+    signal.throwIfAborted()
     try {
       const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
       const response = await fetch(url, init)
@@ -100,12 +110,17 @@ export function createHttp(options: {
     const doubt = isSafe(request) ? undefined : DOUBT
     const bound = { clock, timeoutMs, signal, what: nameOf(request), doubt }
     return withDeadline(bound, async (signal) => {
+      // Before a write is sent: what is known of its effect must not depend on code that may fail to load.
+      if (!isSafe(request)) {
+        await failures()
+        signal.throwIfAborted()
+      }
       for (let count = 1; ; count++) {
         let error: unknown
         try {
           const reply = await attempt(request, signal)
-          error = failureOf(request, reply)
-          if (error === null) return reply
+          if (isAnswered(request, reply)) return reply
+          error = (await failures()).failureOf(request, reply)
         } catch (thrown) {
           error = thrown
         }
@@ -129,6 +144,14 @@ export function createHttp(options: {
       const body = reply.text === '' ? null : parseJson(reply.text)
       if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
       return body
+    },
+    /** What is left of the timeout of a call that makes several requests, in ms, each time it is asked. */
+    timeLeft(timeoutMs = options.timeoutMs): () => number {
+      const startedAtMs = clock.monotonicMs()
+      return () => {
+        const passedMs = Math.floor(clock.monotonicMs() - startedAtMs)
+        return passedMs > 0 ? Math.max(0, timeoutMs - passedMs) : timeoutMs
+      }
     },
     /** The newest offset in the headers of answers (D-39). */
     offset: () => newest,

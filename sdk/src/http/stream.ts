@@ -1,10 +1,12 @@
-/** Streams: one WebSocket read frame by frame, and reads that continue over sockets or pages after the last item. */
+/** One WebSocket, read frame by frame. `follow.ts` continues after its end. */
 import { backoffMs } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
-import type { Clock, Random } from '../platform/clock.ts'
-import type { Store } from '../platform/store.ts'
+import { failure, type QuorumscanError, transient } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import type { Random } from '../platform/random.ts'
 import { LIST_BYTES_MAX } from './answer-limits.ts'
-import { ledgerErrorOf, parseJson } from './http-failures.ts'
+import type { FrameBatch } from './follow.ts'
+import { ledgerErrorOf } from './stated-errors.ts'
 
 /** The members of a WebSocket that the SDK uses. Those of browsers, Node 22, undici and `ws` have them. */
 export interface WebSocketLike {
@@ -19,9 +21,6 @@ export interface WebSocketLike {
 }
 /** Opens a connection to the URL and requests one of the sub-protocols (RFC 6455). */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike
-
-/** Frames that arrived together. `isDone`: the server has sent all of them. */
-export type FrameBatch<Frame> = { readonly frames: readonly Frame[]; readonly isDone: boolean }
 
 const OPEN_MS = 10_000
 /** Servers send a frame every 15 s, so a connection that is silent for this long is dead. */
@@ -165,81 +164,7 @@ export function createSocketReads(WebSocket: WebSocketConstructor | null, clock:
   }
 }
 
-/**
- * Where a stream continues after a restart. It is written after each page and when the loop ends, so that a crash repeats
- * at most one page. Repeated items have the same ids.
- */
-export type Checkpoint = {
-  /** For example a file or a database, which survives restarts. */
-  readonly store: Store
-  /** Unique among the streams of the store. */
-  readonly key: string
-}
-
-/** @throws {QuorumscanError} STORE_UNAVAILABLE. */
-async function ofStore<T>(run: () => T | Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (cause) {
-    throw transient('STORE_UNAVAILABLE', 'The store of the checkpoint failed.', { cause })
-  }
-}
-
 /** The pause in ms after consecutive failures. */
 export function retryPauseMs(failures: number, random: Random): number {
   return backoffMs(failures, { minMs: 500, maxMs: 10_000, random })
-}
-
-/**
- * Yields each item once, in order. After a transient failure, the stream continues after the last item.
- *
- * @throws {QuorumscanError} Permanent failures, and STORE_UNAVAILABLE. @throws The reason of the aborted signal.
- */
-export async function* follow<Frame, Item>(stream: {
-  readonly checkpoint: Checkpoint | undefined
-  /** Where to begin. Default: at the checkpoint, else at the beginning. */
-  readonly after: string | undefined
-  readonly clock: Clock
-  readonly signal: AbortSignal | undefined
-  /** Frames after the position of the last item. It is called again when it ends without `isDone`, or fails. */
-  read(position: () => string | null): AsyncIterable<FrameBatch<Frame>>
-  /** `item` null: the frame only has a position. */
-  toItem(frame: Frame): { readonly position: string; readonly item: Item | null }
-  /** The pause after consecutive failures; null: the stream fails. */
-  pauseMs(failures: number): number | null
-}): AsyncGenerator<Item, void> {
-  const { checkpoint, clock, signal } = stream
-  let after = stream.after ?? (await ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null))
-  let saved = after
-  let failures = 0
-  /** Stores the position of the last item that the consumer has processed. */
-  const save = async (): Promise<void> => {
-    const position = after
-    if (position === null || position === saved) return
-    saved = position
-    await ofStore(() => checkpoint?.store.set(checkpoint.key, position))
-  }
-  try {
-    for (;;) {
-      try {
-        for await (const { frames, isDone } of stream.read(() => after)) {
-          for (const frame of frames) {
-            const { position, item } = stream.toItem(frame)
-            if (item !== null) yield item
-            after = position
-          }
-          failures = 0
-          await save()
-          if (isDone) return
-        }
-      } catch (error) {
-        signal?.throwIfAborted()
-        const pauseMs = stream.pauseMs(++failures)
-        if (pauseMs === null || !isQuorumscanError(error) || !error.retryable) throw error
-        await clock.delay(pauseMs, signal)
-      }
-    }
-  } finally {
-    await save()
-  }
 }

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
+import type { HttpRequest } from '../http/http-request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createCommands } from './commands.ts'
 
@@ -62,6 +62,7 @@ function world(answers: readonly (object | QuorumscanError)[], seen: readonly ob
     return next
   }
   const http: Http = {
+    timeLeft: () => () => 10_000,
     offset: () => 7,
     send: async () => ({ status: 200, text: '', header: () => null }),
     token: async () => null,
@@ -187,7 +188,7 @@ it('a submission rejects with the reason of its aborted signal', async () => {
 it('a submission of an offline device is not sent, and fails at once', async () => {
   vi.stubGlobal('navigator', { onLine: false })
   const { submit, submitted } = world([done])
-  const error = { code: 'NETWORK_ERROR', retryable: true }
+  const error = { code: 'OFFLINE', retryable: true }
   expect(await submit(SUBMISSION)).toMatchObject({
     kind: 'unknown',
     error: { ...error, definite: false },

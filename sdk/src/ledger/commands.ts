@@ -4,9 +4,10 @@ import { failure, isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isSubmitAndWaitResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import { type Clock, randomId } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { offlineError } from '../platform/online.ts'
-import { formatOf, readLedgerEnd, readPage } from './updates.ts'
+import { randomId } from '../platform/random.ts'
+import { findUpdate, formatOf, readLedgerEnd } from './updates.ts'
 
 type Schemas = components['schemas']
 
@@ -50,9 +51,8 @@ export interface Commands {
   ): Promise<CommandOutcome>
 }
 
-const TIMEOUT_MS = 30_000
+const SUBMISSION_TIMEOUT_MS = 30_000
 const PAUSE_MS = 500
-const PAGE_SIZE = 200
 
 export function createCommands(parts: {
   readonly http: Http
@@ -64,7 +64,7 @@ export function createCommands(parts: {
   return {
     async submit({ commandId: given, ...submission }, options = {}) {
       const commandId = given ?? randomId()
-      const { signal, timeoutMs = TIMEOUT_MS } = options
+      const { signal, timeoutMs = SUBMISSION_TIMEOUT_MS } = options
       const endsAtMs = clock.monotonicMs() + timeoutMs
 
       const attempt = async () => {
@@ -85,20 +85,15 @@ export function createCommands(parts: {
         }
       }
       /** Searches the submitter's transactions for the command id. Best effort: null proves nothing. */
-      const findUpdate = async (after: number) => {
+      const findOwn = async (after: number) => {
         try {
           const end = await readLedgerEnd(http, signal)
-          for (let last = after; last < end; ) {
-            const range = { after: last, end, updateFormat: formatOf(submission.actAs), signal }
-            const page = await readPage(http, range, PAGE_SIZE)
-            for (const { update } of page) {
-              if (!('Transaction' in update)) continue
-              const { updateId, offset, ...found } = update.Transaction.value
-              if (found.commandId === commandId) return { updateId, offset }
-              last = offset
-            }
-            if (page.length < PAGE_SIZE) break
-          }
+          const range = { after, end, updateFormat: formatOf(submission.actAs), signal }
+          return await findUpdate(http, range, (update) => {
+            if (!('Transaction' in update)) return null
+            const { updateId, offset, ...found } = update.Transaction.value
+            return found.commandId === commandId ? { updateId, offset } : null
+          })
         } catch (error) {
           if (!isQuorumscanError(error)) throw error
         }
@@ -121,7 +116,7 @@ export function createCommands(parts: {
         if (!isQuorumscanError(outcome)) return { ...outcome, wasDuplicate: false }
         const prior = duplicateOf(outcome)
         if (prior !== null) {
-          const updateId = (await findUpdate(prior - 1))?.updateId ?? null
+          const updateId = (await findOwn(prior - 1))?.updateId ?? null
           const wasDuplicate = lost === null
           return { kind: 'committed', commandId, offset: prior, updateId, wasDuplicate }
         }
@@ -133,7 +128,7 @@ export function createCommands(parts: {
         }
         // A refusal now proves nothing about the attempt before, which may itself have consumed the contract.
         lost ??= outcome
-        const found = await findUpdate(before)
+        const found = await findOwn(before)
         if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
         if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
           return { kind: 'unknown', commandId, error: undecided(lost) }

@@ -1,12 +1,13 @@
 /** How a stream of updates continues when sockets and pages fail, against a scripted ledger interface. */
-import { expect, it } from 'vitest'
+import { membersOf } from '@quorumscan/verifier'
+import { describe, expect, it } from 'vitest'
 import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
+import type { HttpRequest } from '../http/http-request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'
-import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
+import { createUpdates, findUpdate, formatOf, type Update, type UpdatesOptions } from './updates.ts'
 
 const ALICE = `alice::1220${'a'.repeat(64)}`
 
@@ -70,6 +71,7 @@ function world(behaviour: {
   const tokens = [...(behaviour.tokens ?? ['t-1'])]
   let token = tokens.shift() ?? null
   const http: Http = {
+    timeLeft: () => () => 10_000,
     offset: () => 7,
     send: async () => ({ status: 200, text: '', header: () => null }),
     async token(refused) {
@@ -106,7 +108,7 @@ function world(behaviour: {
     }
     return taken.map(({ offset }) => offset)
   }
-  return { updates, take, opened, pagesRead, delays }
+  return { updates, take, opened, pagesRead, delays, http }
 }
 
 it('come over a WebSocket, asked for once, with the token as a sub-protocol', async () => {
@@ -202,7 +204,7 @@ it('by pages wait for one update only, because a page on a busy ledger would nev
     pages: [() => [element(1), element(2)], () => [], () => [element(12)]],
   })
   expect(await take(3)).toEqual([1, 2, 12])
-  expect(pagesRead.map(({ query, body }) => ({ query, ...Object(body) }))).toMatchObject([
+  expect(pagesRead.map(({ query, body }) => ({ query, ...membersOf(body) }))).toMatchObject([
     { query: { limit: 100 }, beginExclusive: 0, endInclusive: 9 },
     { query: { limit: 100 }, beginExclusive: 2, endInclusive: 9 },
     { query: { limit: 1, stream_idle_timeout_ms: 5000 }, beginExclusive: 9 },
@@ -350,6 +352,77 @@ it('end after three consecutive failures without `follow`', async () => {
     retryable: true,
   })
   expect(opened.length).toBe(3)
+})
+
+const NOT_IN_ORDER = { code: 'INVALID_RESPONSE', retryable: false }
+
+it.each([
+  ['repeats an update', [element(1), element(1)]],
+  ['goes back', [element(3), element(2)]],
+  ['begins before its beginning', [element(0)]],
+  ['has a checkpoint that goes back', [element(3), silent(2)]],
+])('end with an error if a page or a socket %s', async (_, frames) => {
+  const pages = world({ ledgerEnd: 9, pages: [() => frames] })
+  await expect(pages.take(9)).rejects.toMatchObject(NOT_IN_ORDER)
+  const sockets = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(...frames)
+      },
+    ],
+  })
+  await expect(sockets.take(9)).rejects.toMatchObject(NOT_IN_ORDER)
+  expect(sockets.opened.length).toBe(1)
+})
+
+it('may follow a checkpoint with the offset of the update before', async () => {
+  const { take } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(3), silent(3), element(4))
+      },
+    ],
+  })
+  expect(await take(2)).toEqual([3, 4])
+})
+
+describe('a search', () => {
+  const PAGE = 200
+  const page = (after: number) =>
+    Array.from({ length: PAGE }, (_, index) => element(after + index + 1))
+  const after = ({ body }: HttpRequest): number => Number(membersOf(body)['beginExclusive'])
+  const find = (http: Http, end: number, wanted: number | null = null) => {
+    const range = { after: 0, end, updateFormat: formatOf([ALICE]), signal: undefined }
+    return findUpdate(http, range, (update) =>
+      'Transaction' in update && update.Transaction.value.offset === wanted ? wanted : null,
+    )
+  }
+
+  it('reads pages to the end of the range, or to what it wants', async () => {
+    const pages = Array(5).fill((request: HttpRequest) => page(after(request)))
+    const all = world({ pages })
+    expect(await find(all.http, 3 * PAGE)).toBeNull()
+    expect(all.pagesRead.map(after)).toEqual([0, PAGE, 2 * PAGE])
+    const some = world({ pages })
+    expect(await find(some.http, 5 * PAGE, PAGE + 1)).toBe(PAGE + 1)
+    expect(some.pagesRead.map(after)).toEqual([0, PAGE])
+    const short = world({ pages: [() => [element(1)]] })
+    expect(await find(short.http, 5 * PAGE)).toBeNull()
+  })
+
+  it.each([
+    ['the same page', 2, () => page(0)],
+    ['pages of checkpoints that do not advance', 1, () => Array(PAGE).fill(silent(0))],
+    ['two pages in turn', 3, (count: number) => page(count % 2 === 0 ? 0 : PAGE)],
+  ])('fails if the validator answers with %s', async (_, count, pageOf) => {
+    let read = 0
+    const pages = Array(5).fill(() => pageOf(read++))
+    const { http, pagesRead } = world({ pages })
+    await expect(find(http, Number.MAX_SAFE_INTEGER)).rejects.toMatchObject(NOT_IN_ORDER)
+    expect(pagesRead.length).toBe(count)
+  })
 })
 
 it('need parties or a format, and a valid page size', async () => {

@@ -1,19 +1,15 @@
 /** The updates of the ledger as one iterator, over a WebSocket or by pages, continued after the last offset. */
 
-import { invalidArgument, isQuorumscanError } from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
+import { type Checkpoint, follow } from '../http/follow.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
-import {
-  type Checkpoint,
-  createSocketReads,
-  follow,
-  retryPauseMs,
-  type WebSocketConstructor,
-} from '../http/stream.ts'
+import type { HttpRequest } from '../http/http-request.ts'
+import { createSocketReads, retryPauseMs, type WebSocketConstructor } from '../http/stream.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
-import type { Clock, Random } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Random } from '../platform/random.ts'
 
 type Schemas = components['schemas']
 
@@ -98,6 +94,7 @@ export function createUpdates(parts: {
     const pageSize = pageSizeOf(options, PAGE_SIZE_MAX)
     const updateFormat = options.updateFormat ?? formatOf(options.parties ?? [])
     const end = isFollowing ? null : await readLedgerEnd(http, signal)
+    let last = 0
     yield* follow({
       checkpoint,
       after: options.after === undefined ? undefined : String(options.after),
@@ -105,25 +102,47 @@ export function createUpdates(parts: {
       signal,
       async *read(position) {
         const after = Number(position() ?? 0)
+        last = after
         if (end !== null && after >= end) yield { frames: [], isDone: true }
         else yield* read({ after, end, updateFormat, signal }, pageSize)
       },
-      toItem: itemOf,
+      toItem(element) {
+        last = nextOffset(element, last)
+        return { position: String(last), item: itemOf(element) }
+      },
       pauseMs: (failures) =>
         isFollowing || failures < FAILURES_MAX ? retryPauseMs(failures, random) : null,
     })
   }
 }
 
-/** `item` null: an OffsetCheckpoint, which has only a position. */
-function itemOf({ update }: UpdateElement): { position: string; item: Update | null } {
-  if ('OffsetCheckpoint' in update)
-    return { position: String(update.OffsetCheckpoint.value.offset), item: null }
-  const item: Update =
-    'Transaction' in update
-      ? { kind: 'transaction', ...update.Transaction.value }
-      : { kind: 'topology', ...update.TopologyTransaction.value }
-  return { position: String(item.offset), item }
+/** null: an OffsetCheckpoint, which only has a position. */
+function itemOf({ update }: UpdateElement): Update | null {
+  if ('OffsetCheckpoint' in update) return null
+  return 'Transaction' in update
+    ? { kind: 'transaction', ...update.Transaction.value }
+    : { kind: 'topology', ...update.TopologyTransaction.value }
+}
+
+/**
+ * The offset of the next element after an offset. A checkpoint may repeat the offset.
+ *
+ * @throws {QuorumscanError} INVALID_RESPONSE if the list goes back, which would make it endless.
+ */
+function nextOffset({ update }: UpdateElement, last: number): number {
+  if ('OffsetCheckpoint' in update) {
+    const { offset } = update.OffsetCheckpoint.value
+    if (offset >= last) return offset
+  } else {
+    const { offset } =
+      'Transaction' in update ? update.Transaction.value : update.TopologyTransaction.value
+    if (offset > last) return offset
+  }
+  throw notInOrder()
+}
+
+function notInOrder() {
+  return failure('INVALID_RESPONSE', 'The validator answers with updates that are not in order.')
 }
 
 /** Updates after `after`, up to `end`; null: without end. */
@@ -162,6 +181,32 @@ export async function readPage(
   }
   const after = Math.max(range.after, end)
   return ask(http, { ...range, after }, { limit: 1, stream_idle_timeout_ms: IDLE_MS })
+}
+
+/**
+ * Searches the updates of a range for the first that `pick` wants; null: it wants none.
+ *
+ * @throws {QuorumscanError} INVALID_RESPONSE if a page does not advance.
+ */
+export async function findUpdate<Found>(
+  http: Http,
+  range: UpdateRange & { readonly end: number },
+  pick: (update: UpdateElement['update']) => Found | null,
+): Promise<Found | null> {
+  let { after } = range
+  while (after < range.end) {
+    const page = await readPage(http, { ...range, after }, PAGE_SIZE_MAX)
+    const first = after
+    for (const element of page) {
+      after = nextOffset(element, after)
+      const found = pick(element.update)
+      if (found !== null) return found
+    }
+    // A page that is not full reaches the end.
+    if (page.length < PAGE_SIZE_MAX) return null
+    if (after === first) throw notInOrder()
+  }
+  return null
 }
 
 function ask(http: Http, range: UpdateRange, query: NonNullable<HttpRequest['query']>) {

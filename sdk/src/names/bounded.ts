@@ -1,4 +1,4 @@
-/** What all reads share: options of the clients, bounds of a call, and the outcomes of reads before callers get them. */
+/** What all reads share: bounds of a call, and the outcomes of reads before callers get them. */
 import type { Lagging, Disputed as ReadDisputed } from '@quorumscan/reader'
 import type {
   CertifiedAnswer,
@@ -6,64 +6,15 @@ import type {
   CertifiedReadOptions,
   Unproven,
 } from '@quorumscan/reader/certified'
-import type { CryptoPort, Lookup, Threshold } from '@quorumscan/verifier'
+import type { Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
-import type { QuorumscanError } from '../errors.ts'
-import type { Traceparent } from '../http/traced-fetch.ts'
+import { failure, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
-import { anything, isFunction, isMs, isObject, isThreshold, isWhole } from '../platform/options.ts'
-import type { Store } from '../platform/store.ts'
+import { READ_TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { isParty, type Party } from '../platform/party.ts'
 import type { ContractId } from '../platform/values.ts'
-import type { AnswerFacts, LookupOptions, NameChange, NameEntry } from './lookup-types.ts'
-
-/** Options of every client that reads. */
-export type ReadsOptions = {
-  /** Default for every lookup; `weak` (f+1 signers) unless given. */
-  readonly threshold?: Threshold
-  /** Default for every lookup: the greatest age of an answer by record time, in ms. 60 000 unless given. */
-  readonly maxAgeMs?: number
-  /** Timeout of a whole call, in ms. Default 10 000. */
-  readonly timeoutMs?: number
-  /** Stores the verified floor, node addresses and last seen parties across restarts. Default: in memory. */
-  readonly store?: Store
-  /**
-   * Called when the store cannot be read or written, or has a damaged value; once until it can be used again. With it, calls
-   * continue with what this client has in memory, and a change of owner since the last run may remain undetected: tell the
-   * user. Without it, the calls that need the store throw STORE_UNAVAILABLE.
-   */
-  readonly onStoreFailure?: (error: QuorumscanError) => void
-  /** Default: the platform's. */
-  readonly fetch?: typeof globalThis.fetch
-  /** The trace of requests. It is read when a request is sent, which several lookups may share. */
-  readonly traceparent?: Traceparent
-  /** For timeouts, pauses and freshness. Default: the platform's. */
-  readonly clock?: Clock
-  /** SHA-256 and Ed25519. Default: WebCrypto. Without either, reads fail. */
-  readonly crypto?: CryptoPort
-  /**
-   * How many names this client remembers with their parties. No name is forgotten, so a lookup of one more name throws
-   * SEEN_NAMES_FULL. Default 10 000; with 0 no name is remembered, and no change of owner is detected.
-   */
-  readonly seenNamesMax?: number
-  /** Called if a name has another owner than when it was last accepted, once for each name and party. */
-  readonly onChanged?: (change: NameChange) => void
-}
-
-/** The checks of `ReadsOptions`. */
-export const READS_CHECKS = {
-  threshold: isThreshold,
-  maxAgeMs: isMs,
-  timeoutMs: isMs,
-  store: isObject,
-  fetch: isFunction,
-  traceparent: anything,
-  clock: isObject,
-  crypto: isObject,
-  seenNamesMax: isWhole(0),
-  onChanged: isFunction,
-  onStoreFailure: isFunction,
-} as const
+import type { AnswerFacts, Listed, LookupOptions, NameEntry } from './lookup-types.ts'
+import type { ReadsOptions } from './reads-options.ts'
 
 export type BoundRead = CertifiedReadOptions & {
   readonly signal: AbortSignal
@@ -90,7 +41,7 @@ export type SourceRead = CertifiedReadOptions & {
 
 /** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */
 export type LookupSource = {
-  readonly basis: AnswerFacts['basis']
+  readonly basis: 'proof' | 'proxy'
   /** The key of a stored value of this network. */
   storeKey(what: string): Promise<string>
   lookup(
@@ -99,6 +50,14 @@ export type LookupSource = {
   ): Promise<ReadOutcome<CertifiedEntry | null>[]>
   page(page: EntriesPage, options: SourceRead): Promise<ReadOutcome<CertifiedPage>>
   read<Answer>(query: CertifiedQuery<Answer>, options: SourceRead): Promise<ReadOutcome<Answer>>
+}
+
+/** Who checked an answer of a source. Where one signature is enough, one member decides alone. */
+export function basisOf(
+  { basis }: Pick<LookupSource, 'basis'>,
+  { threshold }: Pick<Answered<unknown>, 'threshold'>,
+): AnswerFacts['basis'] {
+  return basis === 'proof' && threshold === 1 ? 'trusted' : basis
 }
 
 /** A page of the entries of a prefix or of a party. */
@@ -118,7 +77,12 @@ export function createBounded(
 ): Bounds['bounded'] {
   const { clock } = defaults
   return (what, lookup, run) => {
-    const { timeoutMs = TIMEOUT_MS, threshold, maxAgeMs, minOffset } = { ...defaults, ...lookup }
+    const {
+      timeoutMs = READ_TIMEOUT_MS,
+      threshold,
+      maxAgeMs,
+      minOffset,
+    } = { ...defaults, ...lookup }
     const endsAtMs = clock.monotonicMs() + timeoutMs
     return withDeadline({ clock, timeoutMs, signal: lookup.signal, what }, (signal) =>
       run({ threshold, maxAgeMs, minOffset, signal, endsAtMs }),
@@ -135,10 +99,31 @@ export function isAnswered<Answer>(outcome: ReadOutcome<Answer>): outcome is Ans
   return 'answer' in outcome
 }
 
+/** Enough members signed an entry whose owner is not a party. */
+export function invalidOwner({ name }: CertifiedEntry): QuorumscanError {
+  return failure('INVALID_RESPONSE', `The owner of ${name} is not a party. Do not use the entry.`)
+}
+
+/**
+ * The owner of a proven entry.
+ *
+ * @throws {QuorumscanError} INVALID_RESPONSE if the owner is not a party.
+ */
+export function ownerOf(entry: CertifiedEntry): Party {
+  if (isParty(entry.user)) return entry.user
+  throw invalidOwner(entry)
+}
+
+/** @throws {QuorumscanError} As `ownerOf`. */
 export function toEntry(entry: CertifiedEntry): NameEntry {
+  return { ...toListed(entry), party: ownerOf(entry) }
+}
+
+/** An entry of a list, of which one without a valid owner hides no other one. */
+export function toListed(entry: CertifiedEntry): Listed<NameEntry> {
   return {
     name: entry.name,
-    party: entry.user,
+    party: isParty(entry.user) ? entry.user : null,
     url: entry.url,
     description: entry.description,
     expiresAt: entry.expires_at,

@@ -105,8 +105,8 @@ describe('a device whose clock is behind', () => {
       expect(scan.status()).toBeNull()
       const outcome = await scan.names.lookup(ALICE, { maxAgeMs: 3_600_000 })
       expect(outcome).toMatchObject({
-        kind: 'verified',
-        entry: { party: PARTY },
+        kind: 'proven',
+        value: { party: PARTY },
         offset: 8,
         clockSkewMs: -aheadMs,
       })
@@ -122,12 +122,13 @@ describe('a device whose clock is behind', () => {
     const { scan, clock } = connect(-300_000)
     await expect(scan.names.resolve(ENDED)).rejects.toMatchObject({ code: 'NAME_EXPIRED' })
     const clockSkewMs = 300_000
-    expect(await scan.names.lookup(ENDED)).toMatchObject({ kind: 'expired', clockSkewMs })
+    const expired = { error: { code: 'NAME_EXPIRED' }, facts: { clockSkewMs } }
+    expect(await scan.names.lookup(ENDED)).toMatchObject(expired)
     expect(await scan.names.reverse(ENDED_PARTY)).toBeNull()
     expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, clockSkewMs })
     expect(await scan.names.resolveMany([ENDED, ALICE])).toMatchObject([
-      { kind: 'expired', clockSkewMs },
-      { kind: 'verified', clockSkewMs },
+      expired,
+      { kind: 'proven', clockSkewMs },
     ])
     const listed: string[] = []
     for await (const { name } of scan.names.search('')) listed.push(name)
@@ -138,8 +139,8 @@ describe('a device whose clock is behind', () => {
     }
     const resolvers = [scanNames(scan, { id: 'cns' })]
     const resolver = createResolver({ network: 'localnet', resolvers, clock })
-    expect(await resolver.resolve(ENDED)).toMatchObject({ kind: 'expired' })
-    expect(await resolver.resolve(ALICE)).toMatchObject({ kind: 'found', clockSkewMs })
+    expect(await resolver.resolve(ENDED)).toMatchObject({ error: { code: 'NAME_EXPIRED' } })
+    expect(await resolver.resolve(ALICE)).toMatchObject({ kind: 'proven', value: { clockSkewMs } })
     expect(await resolver.reverse(ENDED_PARTY)).toEqual([])
     await scan.close()
   })
@@ -147,10 +148,13 @@ describe('a device whose clock is behind', () => {
   it('by 9 s is not proven to be wrong, and notices entries that have ended all the same', async () => {
     serve([])
     const { scan, clock } = connect(-9000)
-    expect(await scan.names.lookup(ENDED)).toMatchObject({ kind: 'expired', clockSkewMs: null })
+    expect(await scan.names.lookup(ENDED)).toMatchObject({
+      error: { code: 'NAME_EXPIRED' },
+      facts: { clockSkewMs: null },
+    })
     const resolvers = [scanNames(scan, { id: 'cns' })]
     const resolver = createResolver({ network: 'localnet', resolvers, clock })
-    expect(await resolver.resolve(ENDED)).toMatchObject({ kind: 'expired' })
+    expect(await resolver.resolve(ENDED)).toMatchObject({ error: { code: 'NAME_EXPIRED' } })
     expect(scan.status()).toMatchObject({ clock: { skewMs: null } })
     await scan.close()
   })
@@ -169,10 +173,10 @@ it('on a device whose clock is ahead an answer is too old, and nothing is proven
 it('a clock that is set back while the client runs is noticed without another answer', async () => {
   serve([])
   const { scan, device } = connect(0)
-  expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'verified', clockSkewMs: null })
+  expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'proven', clockSkewMs: null })
   device.aheadMs = -300_000
   expect(scan.status()).toMatchObject({ clock: { skewMs: 300_000 } })
   const outcome = await scan.names.lookup(ALICE)
-  expect(outcome).toMatchObject({ kind: 'verified', clockSkewMs: 300_000 })
+  expect(outcome).toMatchObject({ kind: 'proven', clockSkewMs: 300_000 })
   await scan.close()
 })

@@ -1,20 +1,15 @@
 /** The types of lookups: what callers pass, and what lookups end in. All exports are public. */
-import type {
-  Insufficient,
-  Lagging,
-  Disputed as ReadDisputed,
-  VoteGroup as ReadVoteGroup,
-} from '@quorumscan/reader'
+import type { Disputed as ReadDisputed, VoteGroup as ReadVoteGroup } from '@quorumscan/reader'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { Threshold, TrustRule } from '@quorumscan/verifier'
-import type { QuorumscanError } from '../errors.ts'
+import type { Party } from '../platform/party.ts'
 import type { ContractId } from '../platform/values.ts'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
   readonly name: string
-  /** The party that owns the name. */
-  readonly party: string
+  /** The party that owns the name. Its form is checked. */
+  readonly party: Party
   /** Empty if it has none. The owner can write anything here. */
   readonly url: string
   /** Empty if it has none. The owner can write anything here. */
@@ -28,10 +23,11 @@ export type NameEntry = {
 /** The name has another owner than when it was last accepted on this device. Times are record times. */
 export type NameChange = {
   readonly name: string
+  /** To be shown. Of a name that an earlier version of the SDK stored it may have another form than a party. */
   readonly previousParty: string
   /** When the name was first seen with `previousParty`, or last accepted. */
   readonly previousSeenAt: string
-  readonly party: string
+  readonly party: Party
   /** When it was read with `party`. The owner changed between the two times. */
   readonly seenAt: string
 }
@@ -44,6 +40,14 @@ export type Metadata = Readonly<Record<string, string>>
 
 /** What `register` writes: the https URLs of the party's token registry, or metadata by key. */
 export type MetadataInput = { readonly registryUrls: readonly string[] } | Metadata
+
+/**
+ * An entry of a list. `party` is null if the owner that enough members signed, or enough scans answered, is not a party:
+ * the entry can be shown, and nothing can be sent to it.
+ */
+export type Listed<Entry extends NameEntry> =
+  | Entry
+  | (Omit<Entry, 'party'> & { readonly party: null })
 
 /** A proven entry of a list, or of a party. */
 export type FoundEntry = NameEntry & {
@@ -59,9 +63,12 @@ export type FoundEntry = NameEntry & {
 /**
  * Who checked an answer, and how; the strongest first. It means the same in every part of the SDK.
  *
- * `proof`: this program checked a proof and signatures. `votes`: this program compared the answers of several scans.
- * `trusted`: one scan that the application trusts decided alone, or named the scans whose answers were compared.
- * `proxy`: a validator checked, and is trusted to have done so. `claimed`: one server stated it, and nothing was checked.
+ * No single server can make up an answer of these: `proof`, this program checked a proof and signatures of several members;
+ * `votes`, this program compared the answers of several scans.
+ *
+ * One server can make up an answer of these: `trusted`, one member or scan that the application trusts decided alone
+ * (`threshold: 1`, also of a network of up to three nodes), or named the scans whose answers were compared; `proxy`, a
+ * validator checked, and is trusted to have done so; `claimed`, one server stated it, and nothing was checked.
  */
 export type Basis = 'proof' | 'votes' | 'trusted' | 'proxy' | 'claimed'
 
@@ -81,7 +88,11 @@ export type AnswerFacts = {
   readonly agreed: readonly string[]
   /** Names of the nodes that gave another answer to the proxy. */
   readonly dissented: readonly string[]
-  readonly basis: 'proof' | 'proxy'
+  /**
+   * Who checked the answer, and how. `trusted`: `threshold` is 1, so that one member could make it up. `proxy`: the validator
+   * could. `minBasis` of `createResolver` refuses answers that are too weak; for a lookup compare it yourself.
+   */
+  readonly basis: 'proof' | 'trusted' | 'proxy'
   /**
    * Not null: the clock of this device is wrong. It lags the record time that members have signed by so many ms, which is
    * more than 10 s. The proven time was used for ages and expiry, and f + 1 nodes were asked. Tell the user to set the clock.
@@ -99,39 +110,6 @@ export type VoteGroup = Omit<ReadVoteGroup, 'recordTime'> & {
 
 /** Two certificates for one offset conflict: more than f members lie, or the log forked. */
 export type Disputed = Omit<ReadDisputed, 'groups'> & { readonly groups: readonly VoteGroup[] }
-
-/** A proven entry, with what has changed. */
-type Entered = AnswerFacts & {
-  readonly entry: NameEntry
-  /** Not null: warn the user before sending to the party. Remains until `acceptChange`. */
-  readonly changed: NameChange | null
-}
-
-/** The owner of the name is proven. `trusted`: the network has so few nodes that each one is believed. */
-export type Found = Entered & { readonly kind: 'verified' | 'trusted' }
-
-/** It is proven that no such entry exists. */
-export type Absent = AnswerFacts & {
-  readonly kind: 'verified-absent' | 'trusted-absent'
-  readonly entry: null
-}
-
-/** It is proven that the name belongs to another party than `expectParty`. */
-export type Mismatch = Entered & { readonly kind: 'mismatch'; readonly expectedParty: string }
-
-/** The proven entry has expired, by the clock of this device or by proven time: the name has no owner now, or another one. */
-export type Expired = Entered & { readonly kind: 'expired' }
-
-/** All outcomes of a lookup. Only `Found` and `Absent` are answers to act on. */
-export type LookupOutcome = Found | Absent | Mismatch | Expired | Disputed | Insufficient | Lagging
-
-/** The text cannot be a name, or a party. No node was asked. */
-export type Invalid = {
-  readonly kind: 'invalid'
-  readonly entry: null
-  /** INVALID_NAME or INVALID_PARTY; the message has the reason. */
-  readonly error: QuorumscanError
-}
 
 /** Bounds of a lookup. Each overrides the default of the client. */
 export type LookupOptions = {

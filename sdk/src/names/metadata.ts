@@ -2,7 +2,7 @@
  * Metadata of a party in the description of its name entry: a JSON object with a member `meta`, a record of text to text
  * (CIP-0056, in force). The keys are those of Kubernetes annotations.
  */
-import { DESCRIPTION_UNITS_MAX } from '@quorumscan/verifier'
+import { DESCRIPTION_UNITS_MAX, membersOf } from '@quorumscan/verifier'
 import { failure } from '../errors.ts'
 import type { Metadata, MetadataInput } from './lookup-types.ts'
 
@@ -17,7 +17,7 @@ const REGISTRY_URLS_MISSPELT = 'splice.lfdecentralizedtrust.org/registryUrls'
 /** null: the description has no metadata, or not in this form. Members with an invalid key are left out. */
 export function parseMetadata(description = ''): Metadata | null {
   try {
-    const { meta } = Object(JSON.parse(description)) as { readonly meta?: unknown }
+    const { meta } = membersOf(JSON.parse(description)) as { readonly meta?: unknown }
     if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return null
     const members = Object.entries(meta)
     if (!members.every((member): member is [string, string] => typeof member[1] === 'string'))
@@ -68,13 +68,13 @@ export function formatMetadata(input: MetadataInput): string {
  * @throws {QuorumscanError} INVALID_DESCRIPTION for the key that CIP-0056 misspells, and for what is not https URLs.
  */
 function withRegistryUrls(input: MetadataInput): Metadata {
-  const { registryUrls, ...others } = Object(input) as Readonly<Record<string, unknown>>
+  const { registryUrls, ...others } = membersOf(input) as Readonly<Record<string, unknown>>
   if (REGISTRY_URLS_MISSPELT in others)
     throw invalid(
       `the key "${REGISTRY_URLS_MISSPELT}" is read, but never written: pass registryUrls: ['https://…']`,
     )
   const text = others[REGISTRY_URLS]
-  const given = 'registryUrls' in Object(input)
+  const given = 'registryUrls' in membersOf(input)
   const list = given ? registryUrls : typeof text === 'string' ? text.split(',') : undefined
   if (!given && list === undefined) return others as Metadata
   if (given && text !== undefined)

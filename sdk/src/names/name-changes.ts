@@ -1,9 +1,9 @@
 /** Reports that the owner of a name has changed since the name was last accepted. */
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { failure, type QuorumscanError } from '../errors.ts'
-import type { ReadsOptions } from './bounded.ts'
 import type { NameChange, ResolveOptions } from './lookup-types.ts'
-import type { SeenNames, Sighting } from './seen-names.ts'
+import type { ReadsOptions } from './reads-options.ts'
+import type { SeenName, SeenNames, Sighting } from './seen-names.ts'
 
 /** The party of each name that a client has reported last. It has at most as many names as are remembered. */
 const reported = new WeakMap<object, Map<string, string>>()
@@ -14,7 +14,7 @@ const reported = new WeakMap<object, Map<string, string>>()
  * @param options - Of the client. `onChanged` is called once for each name and party.
  */
 export function nameChanges(
-  before: readonly (Sighting | null)[],
+  before: readonly (SeenName | null)[],
   read: readonly Sighting[],
   options: Pick<ReadsOptions, 'onChanged'>,
 ): (NameChange | null)[] {

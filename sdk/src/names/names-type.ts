@@ -1,10 +1,12 @@
 /** The lookups of a client. All exports are public. */
+
+import type { Party } from '../platform/party.ts'
+import type { LookupOutcome } from './lookup-outcome.ts'
 import type {
   FoundEntry,
-  Invalid,
+  Listed,
   ListOptions,
   LookupOptions,
-  LookupOutcome,
   Metadata,
   NameEntry,
   ResolveOptions,
@@ -25,7 +27,7 @@ export interface Names {
    *   `acceptChange` accepts it; NAME_EXPIRED, INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
    *   Only proven answers are returned.
    */
-  resolve(name: string, options?: ResolveOptions): Promise<string | null>
+  resolve(name: string, options?: ResolveOptions): Promise<Party | null>
   /**
    * The entry that represents a party, or null. It is checked forward: a name that does not resolve to the party
    * counts as absent. Throws as `resolve` and INVALID_PARTY, but not NAME_CHANGED: the entry has `changed`.
@@ -46,7 +48,7 @@ export interface Names {
    */
   registryUrls(adminParty: string, options?: LookupOptions): Promise<readonly string[]>
   /**
-   * A lookup with all facts and a receipt.
+   * A lookup with all facts and a receipt, in the vocabulary of `Shown`.
    *
    * @example const outcome = await scan.names.lookup('alice', { threshold: 'strong', maxAgeMs: 30_000 })
    * @throws {QuorumscanError} INVALID_NAME, INVALID_ARGUMENT, TIMEOUT. What nodes answer, or fail to answer, is an outcome.
@@ -54,35 +56,34 @@ export interface Names {
   lookup(
     name: string,
     options?: LookupOptions & {
-      /** The party that the caller expects. Any other one is `mismatch`. */
+      /** The party that the caller expects. Any other one is `failed` with NAME_MISMATCH. */
       readonly expectParty?: string
       /** Whether to return a receipt of this lookup alone. Default true. */
       readonly receipt?: boolean
     },
   ): Promise<LookupOutcome>
   /**
-   * An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`.
+   * An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`, but a text that
+   * cannot be a name is `failed`.
    *
    * @example for (const { kind } of await scan.names.resolveMany(['alice', 'bob'])) console.log(kind)
    */
-  resolveMany(
-    names: readonly string[],
-    options?: LookupOptions,
-  ): Promise<readonly (LookupOutcome | Invalid)[]>
-  /** An outcome for each party, in order, without receipts, each entry checked forward. Throws as `lookup`. */
+  resolveMany(names: readonly string[], options?: LookupOptions): Promise<readonly LookupOutcome[]>
+  /** An outcome for each party, in order, without receipts, each entry checked forward. Throws as `resolveMany`. */
   reverseMany(
     parties: readonly string[],
     options?: LookupOptions,
-  ): Promise<readonly (LookupOutcome | Invalid)[]>
+  ): Promise<readonly LookupOutcome[]>
   /**
    * All live entries whose name starts with the prefix, in byte order. All pages are read at one offset. A walk that
-   * takes longer than nodes keep the offset, a minute, continues at a newer one. Listed names are not remembered.
+   * takes longer than nodes keep the offset, a minute, continues at a newer one. Listed names are not remembered. `party`
+   * of an entry is null if its owner is not a party.
    *
-   * @example for await (const { name, party } of scan.names.search('al')) console.log(name, party)
+   * @example for await (const { name, party } of scan.names.search('al')) console.log(name, party ?? 'invalid')
    */
-  search(prefix: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
+  search(prefix: string, options?: ListOptions): AsyncIterableIterator<Listed<FoundEntry>>
   /** All live entries of a party, in byte order of the names. Otherwise as `search`. */
-  namesOf(party: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
+  namesOf(party: string, options?: ListOptions): AsyncIterableIterator<Listed<FoundEntry>>
   /**
    * Whether the name can be registered now.
    *
@@ -100,6 +101,11 @@ export interface Names {
    * @throws {QuorumscanError} INVALID_NAME, and other errors that a retry cannot change.
    */
   watch(name: string, options?: WatchOptions): AsyncIterableIterator<Shown<NameEntry>>
-  /** Records that the user accepts `party` as the new owner of the name. @example await scan.names.acceptChange('alice', entry.party) */
+  /**
+   * Records that the user accepts `party` as the new owner of the name.
+   *
+   * @example await scan.names.acceptChange('alice', entry.party)
+   * @throws {QuorumscanError} INVALID_NAME, INVALID_PARTY, STORE_UNAVAILABLE, SEEN_NAMES_FULL.
+   */
   acceptChange(name: string, party: string): Promise<void>
 }

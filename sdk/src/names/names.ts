@@ -1,13 +1,13 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { hasEnded } from '../platform/clock.ts'
-import { lazily } from '../platform/load-part.ts'
-import type { ReadOutcome, ReadsOptions } from './bounded.ts'
-import { LOOKUPS } from './methods.ts'
+import { lazily, once } from '../platform/load-part.ts'
+import { hasEnded } from '../platform/times.ts'
+import { ownerOf, type ReadOutcome } from './bounded.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { Names } from './names-type.ts'
-import type { NamesBase, OtherLookups } from './other-lookups.ts'
+import type { NamesBase } from './other-lookups.ts'
 import type { Reads } from './reads.ts'
+import type { ReadsOptions } from './reads-options.ts'
 import { createSeenNames } from './seen-names.ts'
 
 type Read = ReadOutcome<CertifiedEntry | null>
@@ -16,7 +16,8 @@ export function createNames(
   reads: Reads,
   options: Pick<ReadsOptions, 'seenNamesMax' | 'onChanged'>,
 ): Names {
-  const { clock, extras, bounded } = reads
+  const { clock, later, bounded } = reads
+  const { extras } = later
   const keyOf = () => reads.storeKey('names')
   const seen = createSeenNames(reads.shared, keyOf, { ...options, extras })
 
@@ -36,8 +37,9 @@ export function createNames(
       const outcome = outcomes[0] as Read // One asked, one answered.
       if (!('answer' in outcome)) throw (await extras()).outcomeError(name, outcome)
       if (outcome.answer === null) return { party: null, changed: null }
-      const { user: party, expires_at: expiresAt } = outcome.answer
-      if (hasEnded(expiresAt, clock)) throw (await extras()).nameExpired(outcome.answer)
+      const party = ownerOf(outcome.answer)
+      if (hasEnded(outcome.answer.expires_at, clock))
+        throw (await extras()).nameExpired(outcome.answer)
       const [changed] = await changesOf([{ name, party, atMicros: outcome.recordTime }], true)
       return { party, changed }
     })
@@ -45,12 +47,42 @@ export function createNames(
     return party
   }
 
-  let others: OtherLookups | undefined
-  const more = async (): Promise<OtherLookups> => {
-    const { createOtherLookups } = await extras()
-    others ??= createOtherLookups({ ...reads, changesOf, accept: seen.accept })
-    return others
-  }
+  const base: NamesBase = { ...reads, extras, changesOf, accept: seen.accept }
+  const others = once(async () => {
+    const { createOtherLookups } = await later.lookups()
+    return createOtherLookups(base)
+  })
+  const many = once(async () => {
+    const [{ createManyLookups }, own] = await Promise.all([later.many(), others()])
+    return createManyLookups(base, own)
+  })
+  const lists = once(async () => {
+    const parts = [later.lists(), others(), many()] as const
+    const [{ createLists }, ...lookups] = await Promise.all(parts)
+    return createLists(base, ...lookups)
+  })
 
-  return { ...lazily(more, LOOKUPS), resolve }
+  return {
+    ...lazily<Pick<Names, 'lookup'>>(others, LOOKUPS),
+    ...lazily(many, MANY),
+    ...lazily(lists, LISTS),
+    resolve,
+  }
+}
+
+/** The other methods, and whether each one yields. */
+const LOOKUPS = { lookup: false }
+const MANY = {
+  reverse: false,
+  resolveMany: false,
+  reverseMany: false,
+  acceptChange: false,
+}
+const LISTS = {
+  search: true,
+  namesOf: true,
+  watch: true,
+  isAvailable: false,
+  metadata: false,
+  registryUrls: false,
 }

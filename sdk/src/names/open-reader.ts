@@ -8,22 +8,17 @@ import {
   type Transport,
 } from '@quorumscan/reader'
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
-import {
-  createPlatformCrypto,
-  type Genesis,
-  type TrustList,
-  toHex,
-  utf8,
-} from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
 import type { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS } from '../platform/deadline.ts'
-import { assertEd25519, platformSha256 } from '../platform/platform-crypto.ts'
-import { type SharedStore, sharedValue } from '../platform/shared-store.ts'
-import { storeKey } from '../platform/store.ts'
+import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
+import type { createNodePort } from '../platform/node-port.ts'
+import { assertEd25519, platformCrypto, platformSha256 } from '../platform/platform-crypto.ts'
+import { type SharedStore, sharedValue } from '../platform/shared-values.ts'
+import { storeKey } from '../platform/store-key.ts'
 import type { checkTrust } from '../platform/trust.ts'
-import type { ReadsOptions } from './bounded.ts'
+import type { ReadsOptions } from './reads-options.ts'
 
 /** Which nodes to ask, and whose signatures to believe. */
 export type NetworkOptions = {
@@ -59,6 +54,7 @@ export type ReaderParts = NetworkOptions &
     readonly extras: () => Promise<{
       readonly checkGenesis: typeof checkGenesis
       readonly checkTrust: typeof checkTrust
+      readonly createNodePort: typeof createNodePort
       readonly tracedFetch: typeof tracedFetch
     }>
     /** Aborts the opening. */
@@ -72,16 +68,8 @@ export type OpenedReader = Awaited<ReturnType<typeof openReader>>
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has the document. */
 export async function openReader(parts: ReaderParts) {
-  const {
-    seeds,
-    genesis: pinned,
-    shared,
-    clock,
-    proxy,
-    onFork,
-    crypto = createPlatformCrypto(),
-  } = parts
-  const { trust, extras } = parts
+  const { seeds, genesis: pinned, shared, clock, proxy, onFork, trust, extras } = parts
+  const crypto = parts.crypto ?? (await platformCrypto(extras))
   // Before anything is asked; its members are not known yet.
   if (trust) (await extras()).checkTrust(trust)
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
@@ -107,13 +95,13 @@ export async function openReader(parts: ReaderParts) {
   const options: CertifiedReaderOptions = {
     genesis,
     genesisHash,
-    trust: trust ? (await extras()).checkTrust(trust, genesis.nodes) : null,
+    trust: trust ? (await extras()).checkTrust(trust, memberSetOf(genesis).members) : null,
     seeds,
     transport,
     clock,
     crypto,
     sha256: platformSha256(),
-    waitMs: TIMEOUT_MS,
+    waitMs: READ_TIMEOUT_MS,
     areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     // Other clients of the store may have seen a newer offset.
@@ -128,9 +116,9 @@ export async function openReader(parts: ReaderParts) {
   return { reader: createCertifiedReader(options), options }
 }
 
-async function fetchOf({ fetch = globalThis.fetch, traceparent, extras }: ReaderParts) {
+async function fetchOf({ fetch, traceparent, extras }: ReaderParts) {
   if (traceparent === undefined) return fetch
-  return (await extras()).tracedFetch(fetch, traceparent)
+  return (await extras()).tracedFetch(fetch ?? globalThis.fetch, traceparent)
 }
 
 /** The higher floor. */

@@ -15,7 +15,8 @@ const part = {
 }
 const disputed = {
   ...part,
-  ...{ kind: 'disputed', reason: 'fork' },
+  kind: 'disputed',
+  reason: 'fork',
   groups: [{ ...group, recordTime: 1_763_719_200_123_456 }],
 } satisfies ReadOutcome
 
@@ -24,7 +25,8 @@ it('the times of a dispute are texts, in the outcome as in the error', () => {
   expect(publicOutcome(disputed)).toEqual(told)
   for (const outcome of [disputed, publicOutcome(disputed)])
     expect(outcomeError('a', outcome as typeof disputed)).toMatchObject({
-      ...{ code: 'CONSENSUS_DISPUTED', details: { outcome: told } },
+      code: 'CONSENSUS_DISPUTED',
+      details: { outcome: told },
     })
 })
 

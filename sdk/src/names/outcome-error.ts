@@ -1,13 +1,13 @@
 /** Outcomes and errors of reads as errors of the SDK, with the codes of the scan proxy (D-38). */
 
 import { type Insufficient, type Lagging, ReaderError, type SeedAnswer } from '@quorumscan/reader'
-import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
+import { formatInstant, GenesisError, memberOf, membersOf, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
-import { parseJson } from '../http/http-failures.ts'
+import { parseJson } from '../platform/parse-json.ts'
 import { toEntry, type Unanswered } from './bounded.ts'
-import type { Disputed } from './lookup-types.ts'
+import type { Disputed, NameEntry } from './lookup-types.ts'
 
 /** The outcome for callers, with times as texts. */
 export function publicOutcome(
@@ -66,6 +66,12 @@ export function nameExpired(entry: CertifiedEntry): QuorumscanError {
   return transient('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
 }
 
+/** The name belongs to another party than the caller expects. */
+export function nameMismatch(entry: NameEntry, expectedParty: string): QuorumscanError {
+  const message = `${entry.name} belongs to ${entry.party}, not to ${expectedParty}.`
+  return transient('NAME_MISMATCH', message, { details: { entry } })
+}
+
 const LAGGING: Record<Lagging['reason'], string> = {
   'not-reached': 'the scan nodes have not reached the offset yet. Try again.',
   stale:
@@ -99,7 +105,7 @@ export function ownError(error: unknown): unknown {
  * seed that is not a scan node.
  */
 function genesisError(error: GenesisError): QuorumscanError {
-  const { errors } = Object(error.cause) as { readonly errors?: readonly Error[] }
+  const { errors } = membersOf(error.cause) as { readonly errors?: readonly Error[] }
   const proxyError = errors?.find(isQuorumscanError)
   if (proxyError !== undefined) return proxyError
   const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
@@ -120,15 +126,15 @@ function genesisError(error: GenesisError): QuorumscanError {
 }
 
 function reasonOf({ message, cause }: Error): string {
-  const { message: why } = Object(cause) as { readonly message?: unknown }
+  const { message: why } = membersOf(cause) as { readonly message?: unknown }
   return typeof why === 'string' ? `${message} (${why})` : message
 }
 
 function isAnswer(cause: unknown): cause is SeedAnswer {
-  return typeof Object(cause).seed === 'string'
+  return typeof memberOf(cause, 'seed') === 'string'
 }
 
 /** Whether the text looks like a genesis document, valid or not. */
 function isGenesis(text: string): boolean {
-  return Array.isArray(Object(parseJson(text)).nodes)
+  return Array.isArray(memberOf(parseJson(text), 'nodes'))
 }

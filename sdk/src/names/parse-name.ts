@@ -1,7 +1,7 @@
 /** Parses typed names and prefixes. Error messages are sentences for users. */
 import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
 import { assertText } from '../platform/arguments.ts'
-import { isParty } from '../platform/values.ts'
+import { isParty } from '../platform/party.ts'
 import { lookAlikeOf } from './look-alikes.ts'
 import { isName, normalizeName, SUFFIX } from './name-rules.ts'
 

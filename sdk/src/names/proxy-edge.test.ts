@@ -91,8 +91,8 @@ describe.each([
     const names = connect({ ...options, token: 't-1' })
     expect(await names.resolve(ABSENT, { threshold: 'strong' })).toBeNull()
     expect(await names.resolveMany([ALICE, ABSENT])).toMatchObject([
-      { kind: 'verified', entry: { party: PARTY } },
-      { kind: 'verified-absent', entry: null },
+      { kind: 'proven', value: { party: PARTY } },
+      { kind: 'proven', value: null },
     ])
     const found: string[] = []
     for await (const { name } of names.search('al', { pageSize: 5 })) found.push(name)
@@ -104,8 +104,8 @@ describe.each([
     byName().reply(...proven(nameQuery(ALICE), state, state.certificate(0, 2)))
     const outcome = await connect(options).lookup(ALICE)
     expect(outcome).toMatchObject({
-      kind: 'verified',
-      entry: { party: PARTY },
+      kind: 'proven',
+      value: { party: PARTY },
       offset: HEAD,
       agreed: ['sv-1', 'sv-3'],
       nodeCount: 4,
@@ -129,7 +129,7 @@ describe('a proxy whose genesis is pinned by its hash', () => {
     told(genesis)
     byName().reply(...proven(nameQuery(ALICE)))
     expect(await connect({ genesis: genesisHash }).lookup(ALICE)).toMatchObject({
-      kind: 'verified',
+      kind: 'proven',
       basis: 'proof',
     })
   })
@@ -209,8 +209,8 @@ describe('the bounds minOffset and maxAgeMs', () => {
     // No other node can be asked for a newer answer.
     expect(await names.resolve(ALICE)).toBe(PARTY)
     expect(await names.lookup(ALICE, { maxAgeMs: 20_000 })).toMatchObject({
-      kind: 'lagging',
-      reason: 'stale',
+      kind: 'failed',
+      error: { code: 'CONSENSUS_LAGGING', details: { outcome: { reason: 'stale' } } },
     })
   })
 
@@ -223,13 +223,12 @@ describe('the bounds minOffset and maxAgeMs', () => {
       .reply(...refusal(502, 'NOT_ENOUGH_NODES'))
     const names = connect(endingBefore(200, systemClock.nowMicros()))
     expect(await names.lookup(ALICE, { minOffset: HEAD + 1 })).toMatchObject({
-      kind: 'lagging',
-      reason: 'floor',
-      wantedOffset: HEAD + 1,
+      kind: 'failed',
+      error: { details: { outcome: { reason: 'floor', wantedOffset: HEAD + 1 } } },
     })
     expect(await names.lookup(ALICE, { threshold: 'all' })).toMatchObject({
-      kind: 'insufficient',
-      needed: 4,
+      kind: 'failed',
+      error: { details: { outcome: { kind: 'insufficient', needed: 4 } } },
     })
   })
 
@@ -241,7 +240,7 @@ describe('the bounds minOffset and maxAgeMs', () => {
       .reply(...proven(nameQuery(ALICE), stateAt(HEAD + 2)))
     const names = connect()
     expect(await names.resolve(ABSENT)).toBeNull()
-    expect(await names.lookup(ALICE)).toMatchObject({ kind: 'verified', offset: HEAD + 2 })
+    expect(await names.lookup(ALICE)).toMatchObject({ kind: 'proven', offset: HEAD + 2 })
   })
 })
 
@@ -251,7 +250,7 @@ it('a proxy that takes too long counts as a node without an answer', async () =>
   const outcome = await connect(endingBefore(50, systemClock.nowMicros())).lookup(ALICE, {
     receipt: false,
   })
-  expect(outcome.kind).toBe('insufficient')
+  expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'NETWORK_ERROR' } })
   nock.abortPendingRequests()
   nock.cleanAll()
 })

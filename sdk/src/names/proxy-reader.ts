@@ -6,17 +6,24 @@
 
 import { GENESIS_BYTES_MAX, type Transport, type TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
-import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
+import type { CryptoPort, Genesis } from '@quorumscan/verifier'
+import { memberOf } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import { type HttpReply, type HttpRequest, parseJson } from '../http/http-failures.ts'
+import type { HttpReply, HttpRequest } from '../http/http-request.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createSharedStore, type SharedStore } from '../platform/shared-store.ts'
-import { type OpenedReader, openReader, type ReaderParts } from './open-reader.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import { createMemoryValues, type SharedStore } from '../platform/shared-values.ts'
+import type { Later } from '../scan-later.ts'
+import { type OpenedReader, openReader } from './open-reader.ts'
 
 /** The pinned genesis, and the crypto that verifies answers. */
-export type ProxyPin = { readonly genesis: Genesis | string; readonly crypto: CryptoPort }
+export type ProxyPin = {
+  readonly genesis: Genesis | string
+  /** Default: that of the platform. */
+  readonly crypto: CryptoPort | undefined
+}
 
 /** Accepts all signatures: keys that the proxy itself has sent prove nothing. */
 const TRUSTING: CryptoPort = {
@@ -39,18 +46,19 @@ export async function openProxyReader(options: {
   readonly clock: Clock
   readonly shared: SharedStore
   readonly pin: ProxyPin | null
-  readonly extras: ReaderParts['extras']
+  readonly extras: Later['extras']
 }): Promise<OpenedReader> {
-  const { http, url, clock, pin } = options
+  const { http, url, clock, pin, extras } = options
   const { transport, lastFailure } = createProxyTransport(http, url)
   const { reader, ...opened } = await openReader({
-    ...(pin ?? { genesis: await proxyGenesis(http, url), crypto: TRUSTING }),
+    genesis: pin?.genesis ?? (await proxyGenesis(options)),
+    ...(pin === null ? { crypto: TRUSTING } : pin.crypto && { crypto: pin.crypto }),
     seeds: [url],
     proxy: { transport, isTrusted: pin === null },
     clock,
-    extras: options.extras,
+    extras,
     // The offsets of a trusted proxy are no floor for other clients.
-    shared: pin === null ? createSharedStore(undefined, clock) : options.shared,
+    shared: pin === null ? createMemoryValues() : options.shared,
     signal: new AbortController().signal,
   })
   /** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
@@ -72,10 +80,15 @@ export async function openProxyReader(options: {
   return { ...opened, reader: explaining }
 }
 
-async function proxyGenesis(http: Http, url: string): Promise<Genesis> {
+async function proxyGenesis({
+  http,
+  url,
+  extras,
+}: Pick<Parameters<typeof openProxyReader>[0], 'http' | 'url' | 'extras'>): Promise<Genesis> {
   const path = '/v0/scan-proxy/genesis'
   const bytesMax = GENESIS_BYTES_MAX
-  const reply = await http.send({ ...PUBLIC, method: 'GET', path, bytesMax })
+  const send = http.send({ ...PUBLIC, method: 'GET', path, bytesMax })
+  const [reply, { parseGenesis }] = await Promise.all([send, extras()])
   try {
     return parseGenesis(parseJson(reply.text))
   } catch (cause) {
@@ -124,7 +137,7 @@ function proxyRequest({ method, path, headers, body }: TransportRequest): HttpRe
 
 /** Refusals that the reader turns into outcomes: a walk has expired, or neither the proxy nor nodes have a proof. */
 function isRefusal({ status, text }: HttpReply): boolean {
-  return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
+  return status === 410 || UNPROVEN.has(memberOf(parseJson(text), 'code'))
 }
 
 function noProxy(url: string, cause?: unknown): QuorumscanError {

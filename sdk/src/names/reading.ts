@@ -1,24 +1,27 @@
 /** Outcomes of lookups as answers of what is read again and again. */
-import { transient } from '../errors.ts'
-import type { Expired, Found, Invalid, LookupOutcome, Mismatch } from './lookup-types.ts'
-import { outcomeError } from './outcome-error.ts'
+import type { LookupAnswer, LookupOutcome } from './lookup-outcome.ts'
+import type { FoundEntry, NameEntry } from './lookup-types.ts'
 import type { Reading } from './watch-state.ts'
 
-/** @throws {QuorumscanError} The error of an outcome without an answer. */
+/**
+ * @param toValue - Makes what is shown of the answer.
+ * @throws {QuorumscanError} The error of an outcome without an answer.
+ */
 export function readingOf<T>(
-  what: string,
-  outcome: LookupOutcome | Invalid,
-  toValue: (found: Found | Expired | Mismatch) => T,
+  outcome: LookupOutcome,
+  toValue: (entry: NameEntry, outcome: LookupAnswer) => T,
 ): Reading<T> {
-  if (outcome.kind === 'invalid') throw outcome.error
-  if (!('entry' in outcome)) throw outcomeError(what, outcome)
-  const { entry, basis, recordTime, clockSkewMs } = outcome
-  if (outcome.kind === 'mismatch') {
-    const message = `${outcome.entry.name} belongs to ${outcome.entry.party}, not to ${outcome.expectedParty}.`
-    throw transient('NAME_MISMATCH', message, { details: { entry } })
-  }
+  if (outcome.kind === 'failed') throw outcome.error
+  const { value, basis, recordTime, clockSkewMs } = outcome
   const facts = { basis, recordTime, clockSkewMs }
-  if (!('changed' in outcome)) return { ...facts, value: null, validUntil: null, changed: null }
-  const { changed } = outcome
-  return { ...facts, value: toValue(outcome), validUntil: outcome.entry.expiresAt, changed }
+  if (value === null) return { ...facts, value, validUntil: null, changed: null }
+  const changed = outcome.kind === 'changed' ? outcome.previous : null
+  return { ...facts, value: toValue(value, outcome), validUntil: value.expiresAt, changed }
+}
+
+/** The entry of an answer, with what its reader must know of it. */
+export function toFound(entry: NameEntry, outcome: LookupAnswer): FoundEntry {
+  const { basis, recordTime, clockSkewMs } = outcome
+  const changed = outcome.kind === 'changed' ? outcome.previous : null
+  return { ...entry, changed, basis, recordTime, clockSkewMs }
 }

@@ -6,7 +6,7 @@ import {
   signAddress,
   simEntry,
 } from '@quorumscan/testkit'
-import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
+import { canonicalJson, type Lookup, membersOf } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -62,7 +62,7 @@ function serveNodes(): string[] {
     const reply = (uri: string, body: nock.Body): nock.ReplyFnResult => {
       asked.push(name)
       const { lookups } = (
-        body === '' ? {} : Object(typeof body === 'string' ? JSON.parse(body) : body)
+        body === '' ? {} : membersOf(typeof body === 'string' ? JSON.parse(body) : body)
       ) as {
         lookups?: Lookup[]
       }
@@ -74,7 +74,7 @@ function serveNodes(): string[] {
     nock(urlOf(name))
       .persist()
       .get('/v0/genesis')
-      .reply(200, canonicalJson(genesis as unknown as Json))
+      .reply(200, canonicalJson(genesis))
       .get('/v0/scans')
       .reply(200, scansBody(addresses), { 'content-type': 'application/json' })
       .get('/v0/certificate')

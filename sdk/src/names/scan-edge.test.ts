@@ -13,7 +13,6 @@ import {
   canonicalJson,
   createPlatformCrypto,
   formatInstant,
-  type Json,
   type Lookup,
 } from '@quorumscan/verifier'
 import {
@@ -35,7 +34,8 @@ import { createMemoryStore, type Store } from '../platform/store.ts'
 import { verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
 import { createValidator } from '../validator.ts'
-import type { FoundEntry, Invalid, LookupOutcome, NameChange } from './lookup-types.ts'
+import type { LookupOutcome } from './lookup-outcome.ts'
+import type { FoundEntry, Listed, NameChange } from './lookup-types.ts'
 import type { Names } from './names-type.ts'
 
 const ALICE = 'alice.unverified.ns'
@@ -52,8 +52,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
 /** The party of a lookup; null: the absence is proven. */
-const partyOf = (outcome: LookupOutcome | Invalid) =>
-  'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
+const partyOf = (outcome: LookupOutcome) =>
+  outcome.kind === 'failed' ? outcome.error.code : (outcome.value?.party ?? null)
 
 type Answer = [status: number, body: string, headers: Record<string, string>]
 /** A request that a node gets; `uri` is its path and query. */
@@ -294,15 +294,15 @@ describe('a lookup', () => {
     })
   })
 
-  it('has the outcome mismatch if the party is not the expected one', async () => {
+  it('fails as a mismatch if the party is not the expected one', async () => {
     asked = []
     serve()
     await using scan = connect()
     const expectedParty = `mallory::1220${'b'.repeat(64)}`
     expect(await scan.names.lookup(ALICE, { expectParty: expectedParty })).toMatchObject({
-      kind: 'mismatch',
-      entry: { party: PARTY },
-      expectedParty,
+      kind: 'failed',
+      error: { code: 'NAME_MISMATCH', details: { entry: { party: PARTY } } },
+      facts: { basis: 'proof' },
     })
     expect(await scan.names.isAvailable(ABSENT)).toBe(true)
   })
@@ -334,7 +334,10 @@ describe('a lookup', () => {
       const stored: unknown = JSON.parse(JSON.stringify(outcome.receipt))
       const proven = await verifyReceipt(stored, { genesis, name })
       expect(proven).toMatchObject({
-        ...{ offset: HEAD, signers: NAMES, recordTime: formatInstant(RECORD_TIME), genesisHash },
+        offset: HEAD,
+        signers: NAMES,
+        recordTime: formatInstant(RECORD_TIME),
+        genesisHash,
         entry: name === ABSENT ? null : { name, party: PARTY, contractId: expect.any(String) },
       })
     }
@@ -397,20 +400,53 @@ describe('a name whose owner has changed since it was last accepted', () => {
 
   it('is marked in every result', async () => {
     await using scan = await known()
-    expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'verified', changed })
+    expect(await scan.names.lookup(ALICE)).toMatchObject({
+      kind: 'changed',
+      previous: changed,
+    })
     expect(await scan.names.resolveMany([BOB, ALICE])).toMatchObject([
-      { changed: null },
-      { changed },
+      { kind: 'proven' },
+      { kind: 'changed', previous: changed },
     ])
     expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, changed })
-    expect(await scan.names.reverseMany([PARTY])).toMatchObject([{ changed }])
+    expect(await scan.names.reverseMany([PARTY])).toMatchObject([{ previous: changed }])
     for (const list of [scan.names.search('al'), scan.names.namesOf(PARTY)]) {
-      const found: FoundEntry[] = []
+      const found: Listed<FoundEntry>[] = []
       for await (const entry of list) found.push(entry)
       expect(found.find(({ name }) => name === ALICE)).toMatchObject({ party: PARTY, changed })
     }
     expect(await scan.names.isAvailable(ALICE)).toBe(false)
   })
+})
+
+it('an owner that is no party hides no other name of a list, and has no party', async () => {
+  const ALBA = 'alba.unverified.ns'
+  const other = `other::1220${'c'.repeat(64)}`
+  const odd = createSignedState(testNetwork, {
+    offset: HEAD,
+    recordTime: RECORD_TIME,
+    entries: [simEntry(ALBA, { user: 'alba', expiresAt: FAR_MICROS }), user(ALICE)],
+  })
+  asked = []
+  const proving: Behaviour = (request) =>
+    request.uri.startsWith('/v0/certificate')
+      ? [200, `{"certificate":${odd.certificate()}}`, JSON_TYPE]
+      : [200, odd.document(queryOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
+  serve(...NAMES.map(() => proving))
+  await using scan = connect()
+  await scan.names.acceptChange(ALICE, other)
+  const refused = { code: 'INVALID_RESPONSE', message: expect.stringContaining(ALBA) }
+  const [first, second] = await scan.names.resolveMany([ALBA, ALICE])
+  expect(first).toMatchObject({ kind: 'failed', error: refused, facts: { offset: HEAD } })
+  expect(second).toMatchObject({ kind: 'changed', previous: { previousParty: other } })
+  expect(await scan.names.lookup(ALBA)).toMatchObject({ kind: 'failed', error: refused })
+  await expect(scan.names.resolve(ALBA)).rejects.toMatchObject(refused)
+  const listed: Listed<FoundEntry>[] = []
+  for await (const entry of scan.names.search('al')) listed.push(entry)
+  expect(listed).toMatchObject([
+    { name: ALBA, party: null, changed: null },
+    { name: ALICE, party: PARTY, changed: { previousParty: other } },
+  ])
 })
 
 describe('a text that cannot be a name', () => {
@@ -438,9 +474,9 @@ describe('a text that cannot be a name', () => {
     serve()
     await using scan = connect()
     expect(await scan.names.resolveMany([ABSENT, 'not a name', ' Alice'])).toMatchObject([
-      { kind: 'verified-absent' },
-      { kind: 'invalid', entry: null, error: { code: 'INVALID_NAME' } },
-      { kind: 'verified', entry: { name: ALICE } },
+      { kind: 'proven', value: null },
+      { kind: 'failed', error: { code: 'INVALID_NAME' }, facts: null },
+      { kind: 'proven', value: { name: ALICE } },
     ])
   })
 
@@ -479,8 +515,8 @@ describe('more lookups than the nodes take from one address', () => {
     serve(...NAMES.map(() => limited(Number.POSITIVE_INFINITY, '60')))
     await using scan = connect({ timeoutMs: 50_000 })
     const outcomes = await scan.names.resolveMany(names)
-    expect(outcomes[0]).toMatchObject({ kind: 'verified-absent' })
-    expect(outcomes[299]).toMatchObject({ kind: 'insufficient' })
+    expect(outcomes[0]).toMatchObject({ kind: 'proven', value: null })
+    expect(outcomes[299]).toMatchObject({ kind: 'failed', error: { code: 'RATE_LIMITED' } })
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       definite: true,
@@ -497,9 +533,9 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
     serve(failure, failure)
     await using scan = connect({ seeds: NAMES.map(urlOf) })
     expect(await scan.names.lookup(ALICE, { receipt: false })).toMatchObject({
-      kind: 'verified',
+      kind: 'proven',
       agreed: NAMES,
-      entry: { party: PARTY },
+      value: { party: PARTY },
     })
   })
 
@@ -519,7 +555,7 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
 
 describe('a genesis pinned by its hash', () => {
   const wrong = { nonce: 'cd'.repeat(32) }
-  const genesisText = () => canonicalJson(genesis as unknown as Json)
+  const genesisText = () => canonicalJson(genesis)
 
   it('is fetched from any seed that has it', async () => {
     asked = []
@@ -578,7 +614,9 @@ describe('a genesis pinned by its hash', () => {
         genesisOf('sv-2').reply(200, '<h1>Hi</h1>'),
       ],
       {
-        ...{ code: 'INVALID_RESPONSE', retryable: false, status: 404 },
+        code: 'INVALID_RESPONSE',
+        retryable: false,
+        status: 404,
         message: expect.stringMatching(/sv-1.* is not a scan node: .* status 404\./),
       },
     ],
@@ -637,12 +675,10 @@ it('no client resolves an entry that has expired by the clock of the caller', as
   const entry = { name: ENDED, party: PARTY }
   const expired = { code: 'NAME_EXPIRED', definite: true, retryable: true, details: { entry } }
   await expect(scan.names.resolve(ENDED)).rejects.toMatchObject(expired)
-  expect(await scan.names.lookup(ENDED)).toMatchObject({ kind: 'expired', entry })
-  expect(await scan.names.lookup(ENDED, { expectParty: 'bob' })).toMatchObject({ kind: 'expired' })
-  expect(await scan.names.resolveMany([ENDED, ALICE])).toMatchObject([
-    { kind: 'expired' },
-    { kind: 'verified' },
-  ])
+  const failed = { kind: 'failed', error: expired }
+  expect(await scan.names.lookup(ENDED)).toMatchObject(failed)
+  expect(await scan.names.lookup(ENDED, { expectParty: 'bob' })).toMatchObject(failed)
+  expect(await scan.names.resolveMany([ENDED, ALICE])).toMatchObject([failed, { kind: 'proven' }])
 })
 
 it('reads include what was written by the client, its validator, or clients of its store', async () => {
@@ -823,8 +859,8 @@ it('a text that cannot be a party is refused, and only it among several', async 
   await expect(scan.names.reverse('alice')).rejects.toEqual(error)
   await expect(scan.names.namesOf('alice').next()).rejects.toEqual(error)
   expect(await scan.names.reverseMany(['alice', PARTY])).toEqual([
-    { kind: 'invalid', entry: null, error },
-    expect.objectContaining({ kind: 'verified' }),
+    { kind: 'failed', error, facts: null },
+    expect.objectContaining({ kind: 'proven' }),
   ])
 })
 
@@ -836,8 +872,8 @@ it('a party is trimmed, also among several', async () => {
   expect(await scan.names.reverse(typed)).toMatchObject({ name: ALICE, party: PARTY })
   expect(await scan.names.namesOf(typed).next()).toMatchObject({ value: { party: PARTY } })
   expect(await scan.names.reverseMany([typed, PARTY])).toMatchObject([
-    { kind: 'verified', entry: { party: PARTY } },
-    { kind: 'verified', entry: { party: PARTY } },
+    { kind: 'proven', value: { party: PARTY } },
+    { kind: 'proven', value: { party: PARTY } },
   ])
 })
 

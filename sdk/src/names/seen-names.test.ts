@@ -2,15 +2,19 @@
 import { describe, expect, it } from 'vitest'
 import type { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { announceAccepted } from '../platform/page.ts'
+import { announceAccepted } from '../platform/page-events.ts'
+import { parseParty } from '../platform/parse-party.ts'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { seenNamesFull } from './name-changes.ts'
-import { createSeenNames, type Sighting } from './seen-names.ts'
+import { createSeenNames, type SeenName } from './seen-names.ts'
 
 const FRIEND = 'friend.unverified.ns'
-/** The names that a client stores, to warn of a change of owner. */
-const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
+/** The names that a client stores, to warn of a change of owner. Parties are written by their hints. */
+const OLD = { name: FRIEND, party: 'old', atMicros: 5 }
+const partyOf = (hint: string) => parseParty(`${hint}::1220${'a'.repeat(64)}`)
+const byHint = (seen: SeenName | null | undefined) =>
+  seen ? { ...seen, party: seen.party.split('::')[0] } : null
 const clientOf = (
   store: Store,
   seenNamesMax?: number,
@@ -22,15 +26,14 @@ const clientOf = (
     seenNamesMax,
     extras: async () => ({ seenNamesFull, announceAccepted }),
   })
-  const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
+  const sighting = (name: string, party: string) => ({ name, party: partyOf(party), atMicros: 5 })
   return {
     compare: async (name: string, party: string, isKept = true) =>
-      (await seen.compare([sighting(name, party)], isKept))[0],
-    compareAll: (names: readonly string[], party: string) =>
-      seen.compare(
-        names.map((name) => sighting(name, party)),
-        true,
-      ),
+      byHint((await seen.compare([sighting(name, party)], isKept))[0]),
+    compareAll: async (names: readonly string[], party: string) => {
+      const sightings = names.map((name) => sighting(name, party))
+      return (await seen.compare(sightings, true)).map(byHint)
+    },
     accept: (name: string, party: string) => seen.accept(sighting(name, party)),
   }
 }
@@ -119,6 +122,18 @@ it('names of one request are stored by one write, and compared in order', async 
   expect(again[7]).not.toBeNull()
 })
 
+it('an owner that an earlier version stored as any text is another one, until the user accepts one', async () => {
+  const store = createMemoryStore()
+  const seen = clientOf(store)
+  await seen.compare('a', 'p')
+  const [row] = JSON.parse(String(await store.get('names')))
+  await store.set('names', JSON.stringify([[FRIEND, ' old ', 5], row]))
+  const other = clientOf(store)
+  expect(await other.compareAll([FRIEND, 'a'], 'p')).toEqual([{ ...OLD, party: ' old ' }, null])
+  await other.accept(FRIEND, 'p')
+  expect(await clientOf(store).compareAll([FRIEND, 'a'], 'p')).toEqual([null, null])
+})
+
 it('a listed name is compared, and not remembered', async () => {
   const seen = clientOf(createMemoryStore())
   expect(await seen.compare(FRIEND, 'old', false)).toBeNull()
@@ -133,14 +148,18 @@ describe('a store without which no change of owner can be detected', () => {
   const failing = () => {
     throw new Error('locked')
   }
+  const party = partyOf('old')
   const damaged = {
     'is broken': 'no JSON',
     'is empty': '',
     'is an object': '{"a":1}',
-    'has an odd row': '[["friend.unverified.ns","old",5],["friend.unverified.ns","x"]]',
-    'has rows of a newer version': '[["friend.unverified.ns","old",5,{"v":2}]]',
+    'has an odd row': JSON.stringify([
+      [FRIEND, party, 5],
+      [FRIEND, party],
+    ]),
+    'has rows of a newer version': JSON.stringify([[FRIEND, party, 5, { v: 2 }]]),
     'is an object of a newer version': '{"version":2,"names":[]}',
-    'is no text': [['friend.unverified.ns', 'old', 5]],
+    'is no text': [[FRIEND, party, 5]],
   }
 
   it.each(Object.entries(damaged))(

@@ -1,13 +1,21 @@
 /** Remembers the party of each name when the user last accepted it, to detect a change of owner. */
 import type { QuorumscanError } from '../errors.ts'
-import type { announceAccepted } from '../platform/page.ts'
-import type { SharedStore } from '../platform/shared-store.ts'
+import type { announceAccepted } from '../platform/page-events.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import type { Party } from '../platform/party.ts'
+import type { SharedStore } from '../platform/shared-values.ts'
 
 /** Default of `seenNamesMax`. A name takes 180 bytes at most, so that all fit into the 5 MB of a `localStorage`. */
 const NAMES_MAX = 10_000
 
 /** A name with its party, as read at a record time in µs. */
-export type Sighting = { readonly name: string; readonly party: string; readonly atMicros: number }
+export type Sighting = { readonly name: string; readonly party: Party; readonly atMicros: number }
+
+/**
+ * A stored name. Earlier versions of the SDK stored any text that was accepted as its owner: each owner that is read then is
+ * another one, until the user accepts it.
+ */
+export type SeenName = Omit<Sighting, 'party'> & { readonly party: string }
 
 export type SeenNames = ReturnType<typeof createSeenNames>
 
@@ -26,7 +34,7 @@ export function createSeenNames(
   },
 ) {
   const { seenNamesMax = NAMES_MAX } = limit
-  const seenByName = new Map<string, Sighting>()
+  const seenByName = new Map<string, SeenName>()
 
   /** The stored list wins, since another client of the store may have written it. Returns its length. */
   const restore = (text: string | null): number => {
@@ -34,7 +42,7 @@ export function createSeenNames(
     for (const [name, party, atMicros] of rows) seenByName.set(name, { name, party, atMicros })
     return rows.length
   }
-  const format = (names: ReadonlyMap<string, Sighting>): string =>
+  const format = (names: ReadonlyMap<string, SeenName>): string =>
     JSON.stringify([...names.values()].map(({ name, party, atMicros }) => [name, party, atMicros]))
   /** Adds what another tab has left out. */
   const join = (text: string | null): string => {
@@ -64,7 +72,7 @@ export function createSeenNames(
      *
      * @throws {QuorumscanError} SEEN_NAMES_FULL if they cannot be: no name is forgotten for another one. STORE_UNAVAILABLE.
      */
-    async compare(read: readonly Sighting[], isRemembered: boolean): Promise<(Sighting | null)[]> {
+    async compare(read: readonly Sighting[], isRemembered: boolean): Promise<(SeenName | null)[]> {
       if (read.some(({ name, party }) => seenByName.get(name)?.party !== party))
         restore(await shared.get(await key(), parseRows))
       const fresh = read.filter(({ name }) => !seenByName.has(name))
@@ -84,18 +92,15 @@ export function createSeenNames(
 }
 
 /** @throws {TypeError} If the text is not a list of names as this version writes it. */
-function parseRows(text: string | null): [string, string, number][] {
-  let rows: unknown = []
-  try {
-    if (text !== null) rows = JSON.parse(text)
-  } catch {
-    rows = null
-  }
+function parseRows(text: string | null): Row[] {
+  const rows = text === null ? [] : parseJson(text)
   if (Array.isArray(rows) && rows.every(isRow)) return rows
   throw new TypeError('its list of names is damaged, or of a newer version of the SDK')
 }
 
-function isRow(value: unknown): value is [string, string, number] {
+type Row = [string, string, number]
+
+function isRow(value: unknown): value is Row {
   const [name, party, atMicros] = Array.isArray(value) && value.length === 3 ? value : []
   return typeof name === 'string' && typeof party === 'string' && typeof atMicros === 'number'
 }

@@ -1,8 +1,11 @@
 /** An offset that one server states stops no read for longer than two seconds, whichever the source. */
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
+import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore } from '../platform/store.ts'
+import { LATER } from '../scan-later.ts'
 import { createReads } from './reads.ts'
+import { createStored } from './write-floor.ts'
 
 const HEAD = 7
 const HUGE = Number.MAX_SAFE_INTEGER
@@ -38,9 +41,10 @@ function createWorld(writer = 0, store = createMemoryStore()) {
     clock,
     basis: 'proof',
     network: '00',
+    stored: createStored(createSharedStore(store, clock), clock, async () => '00'),
     writer: { writtenOffset: async () => writer },
     open: async () => opened as never,
-    extras: async () => ({ createWriterOffset: () => async () => writer }) as never,
+    later: LATER,
   })
   /** What a lookup returns, and after how many ms. */
   const look = async (more: object = {}) => {

@@ -8,7 +8,7 @@ import {
   simEntry,
   untilTrue,
 } from '@quorumscan/testkit'
-import { type Lookup, requestOfLookup } from '@quorumscan/verifier'
+import { type Lookup, membersOf, requestOfLookup } from '@quorumscan/verifier'
 import {
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
@@ -62,7 +62,7 @@ function serve(nodes: Readonly<Record<string, Node>>): string[] {
   for (const name of names) {
     const node = nodes[name]
     const reply = (uri: string, body: nock.Body): nock.ReplyFnResult => {
-      const sent = Object(typeof body === 'string' && body !== '' ? JSON.parse(body) : body)
+      const sent = membersOf(typeof body === 'string' && body !== '' ? JSON.parse(body) : body)
       const { lookups, signers = new URL(uri, 'http://node').searchParams.get('signers') } = sent
       asked.push(`${name} ${signers ?? 'weak'}`)
       const found = node?.(Number(signers ?? 3))
@@ -111,13 +111,21 @@ describe('a rule of three members', () => {
     const outcome = await scan.names.lookup('alice')
     const trust = { members: TRUSTED, threshold: 2 }
     expect(outcome).toMatchObject({
-      ...{ kind: 'verified', entry: { party: PARTY }, basis: 'proof', trust },
-      ...{ threshold: 2, nodeCount: 3, agreed: TRUSTED, receipt: { trust } },
+      kind: 'proven',
+      value: { party: PARTY },
+      basis: 'proof',
+      trust,
+      threshold: 2,
+      nodeCount: 3,
+      agreed: TRUSTED,
+      receipt: { trust },
     })
     const receipt = 'receipt' in outcome ? outcome.receipt : null
     const options = { genesis, name: 'alice' }
     expect(await verifyReceipt(receipt, { ...options, trust })).toMatchObject({
-      ...{ entry: { party: PARTY }, signers: TRUSTED, trust },
+      entry: { party: PARTY },
+      signers: TRUSTED,
+      trust,
     })
     expect(await verifyReceipt(receipt, options)).toMatchObject({ trust: null })
     await expect(
@@ -131,7 +139,8 @@ describe('a rule of three members', () => {
     await using scan = connect({ members: TRUSTED })
     // Of the first three one is trusted, of the next four one, of five two.
     expect(await scan.names.lookup('alice')).toMatchObject({
-      ...{ entry: { party: PARTY }, agreed: ['sv-1', 'sv-2'] },
+      value: { party: PARTY },
+      agreed: ['sv-1', 'sv-2'],
     })
     expect(asked).toEqual(['sv-2 weak', 'sv-2 4', 'sv-2 5'])
     expect(scan.status()?.nodes.find(({ name }) => name === 'sv-2')).toMatchObject({ errors: 0 })
@@ -168,7 +177,9 @@ describe('a rule of three members', () => {
     const times = endingBefore(timeoutMs, systemClock.nowMicros())
     await using scan = connect({ members: TRUSTED }, 'sv-7', times)
     const outcome = await scan.names.lookup('alice')
-    expect(outcome).toMatchObject({ kind: 'insufficient', trust: { members: TRUSTED } })
+    expect(outcome).toMatchObject({
+      error: { details: { outcome: { kind: 'insufficient', trust: { members: TRUSTED } } } },
+    })
     await expect(scan.names.resolve('alice')).rejects.toMatchObject({
       name: 'QuorumscanError',
     })
@@ -187,7 +198,10 @@ describe('after the addresses were read again', () => {
     }
     const seeds = [urlOf('sv-7')]
     await using scan = createScan({
-      ...{ seeds, genesis, clock, maxAgeMs: DAY_MS },
+      seeds,
+      genesis,
+      clock,
+      maxAgeMs: DAY_MS,
       trust: { members: TRUSTED },
     })
     expect(await scan.names.resolve('alice')).toBe(PARTY)
@@ -208,14 +222,21 @@ describe('a threshold', () => {
     serve({ 'sv-7': lying, 'sv-2': honest(4, 5, 6, 1) })
     await using scan = connect({ members: ['sv-2'] })
     expect(await scan.names.lookup('alice')).toMatchObject({
-      ...{ kind: 'trusted', agreed: ['sv-2'], threshold: 1, nodeCount: 1 },
+      kind: 'proven',
+      agreed: ['sv-2'],
+      threshold: 1,
+      nodeCount: 1,
+      basis: 'trusted',
     })
   })
 
   it('of a call is raised within the list', async () => {
     serve({ 'sv-7': lying, 'sv-1': honest(0, 1, 2, 3, 4, 5, 6) })
     await using scan = connect({ members: TRUSTED })
-    expect(await scan.names.lookup('alice', { threshold: 'all' })).toMatchObject({ threshold: 3 })
+    expect(await scan.names.lookup('alice', { threshold: 'all' })).toMatchObject({
+      threshold: 3,
+      basis: 'proof',
+    })
     expect(await scan.names.lookup('alice', { threshold: 'strong' })).toMatchObject({
       threshold: 3,
     })
@@ -223,6 +244,20 @@ describe('a threshold', () => {
       code: 'INVALID_QUORUM',
     })
   })
+})
+
+it('an owner that is no party is never returned, though enough members signed it', async () => {
+  const state = stateOf('alice')
+  serve({ 'sv-7': () => ({ state, signedBy: [0, 1, 2] }) })
+  await using scan = createScan({
+    seeds: [urlOf('sv-7')],
+    genesis,
+    maxAgeMs: DAY_MS,
+    timeoutMs: 60_000,
+  })
+  const error = { code: 'INVALID_RESPONSE' }
+  await expect(scan.names.resolve('alice')).rejects.toMatchObject(error)
+  expect(await scan.names.lookup('alice')).toMatchObject({ kind: 'failed', error })
 })
 
 it('a receipt of fewer than f + 1 signers verifies by a rule that it meets', async () => {

@@ -25,7 +25,7 @@ export function watchName(
   const { maxAgeMs } = asked
   const reading = async (own: AbortSignal) => {
     const outcome = await lookup(name, { ...asked, receipt: false, signal: own })
-    return readingOf(name, outcome, ({ entry }) => entry)
+    return readingOf(outcome, (entry) => entry)
   }
   return watchShown({
     clock,

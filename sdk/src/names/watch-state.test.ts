@@ -2,6 +2,7 @@
 import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
+import { parseParty } from '../platform/parse-party.ts'
 import type { NameChange } from './lookup-types.ts'
 import {
   isSame,
@@ -38,9 +39,9 @@ const found = (
 })
 const CHANGE: NameChange = {
   name: 'a.unverified.ns',
-  previousParty: 'mallory::1220',
+  previousParty: parseParty(`mallory::1220${'b'.repeat(64)}`),
   previousSeenAt: textOf(-1),
-  party: 'alice::1220',
+  party: parseParty(`alice::1220${'a'.repeat(64)}`),
   seenAt: textOf(0),
 }
 const failed = (code: ErrorCode, retryAfterMs: number | null = null): WatchEvent<string> => ({
@@ -210,7 +211,8 @@ describe('a name that is watched', () => {
     state = step(state, answered(found(ms)), { now: at(ms), limits }).state
     expect(nextTickMs(state, at(ms), limits)).toBe(START_MS + ms + limits.pollMs)
     state = step(step(state, tick, { now: at(ms + 250), limits }).state, away, {
-      ...{ now: at(ms + 250), limits },
+      now: at(ms + 250),
+      limits,
     }).state
     expect(step(state, tick, { now: at(ms + 1250), limits }).asks).toBe(true)
   })

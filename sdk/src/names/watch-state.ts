@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, type QuorumscanError, transient } from '../errors.ts'
 import type { KnownError } from '../known-errors.ts'
-import { instantMs } from '../platform/clock.ts'
+import { instantMs } from '../platform/times.ts'
 import type { Basis, NameChange } from './lookup-types.ts'
 import type { Shown } from './shown.ts'
 

@@ -5,8 +5,9 @@ import { formatInstant } from '@quorumscan/verifier'
 import { afterEach, expect, it, vi } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { broadcast } from '../platform/page.ts'
-import type { LookupOutcome, WatchOptions } from './lookup-types.ts'
+import { broadcast } from '../platform/page-events.ts'
+import type { LookupOutcome } from './lookup-outcome.ts'
+import type { WatchOptions } from './lookup-types.ts'
 import { watchName } from './watch-name.ts'
 
 const NAME = 'a.unverified.ns'
@@ -35,9 +36,9 @@ function createClock() {
 }
 const found = (clock: Clock, party = 'alice', endsMs: number | null = null) =>
   ({
-    kind: 'verified',
+    kind: 'proven',
     recordTime: formatInstant(clock.nowMicros()),
-    entry: {
+    value: {
       name: NAME,
       party,
       expiresAt: endsMs === null ? null : formatInstant(START_MICROS + endsMs * 1000),

@@ -2,7 +2,8 @@
 import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
-import { deviceState, onBroadcast, onWake } from '../platform/page.ts'
+import { deviceState } from '../platform/page.ts'
+import { onBroadcast, onWake } from '../platform/page-events.ts'
 import type { WatchOptions } from './lookup-types.ts'
 import type { Shown } from './shown.ts'
 import {

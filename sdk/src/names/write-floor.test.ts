@@ -3,10 +3,10 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
-import { createWriteFloor } from './reads.ts'
+import { createStored, createWriteFloor } from './write-floor.ts'
 
 const clock = createManualClock()
-const floorIn = (store: Store | undefined) =>
+const floorIn = (store: Store) =>
   createWriteFloor(createSharedStore(store, clock), async () => 'written', clock)
 
 it('clients of one store see the newest offset of all, for a minute', async () => {
@@ -16,7 +16,8 @@ it('clients of one store see the newest offset of all, for a minute', async () =
   await one.record(7)
   await other.record(5)
   for (const floor of [one, other]) expect(await floor.offset()).toBe(7)
-  expect(await floorIn(undefined).offset()).toBe(0)
+  const { writeFloor } = createStored(null, clock, async () => '00')
+  expect(await writeFloor.offset()).toBe(0)
   await clock.advance(60_000)
   expect(await one.offset()).toBe(0)
   await one.record(6)

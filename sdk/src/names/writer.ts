@@ -1,6 +1,6 @@
 /** The newest offset of another client's writes, below which a client must not read. */
 import type { Clock } from '../platform/clock.ts'
-import { inTime } from '../platform/deadline.ts'
+import { inTime } from '../platform/clock.ts'
 
 /** A client that writes, such as a validator client. */
 export type Writer = {

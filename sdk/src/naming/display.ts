@@ -1,6 +1,7 @@
 /** The text that represents a party in a user interface. */
-import { isParty, shortParty } from '../platform/values.ts'
-import type { Resolved } from './results.ts'
+import { isParty } from '../platform/party.ts'
+import { shortParty } from '../platform/values.ts'
+import type { Candidate } from './results.ts'
 
 /** The naming system of the network's own name service (draft of 2026-08-29). */
 export const NAME_SERVICE = 'cns'
@@ -20,7 +21,7 @@ const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^[^\p{L}\p{N
  * @example displayParty(await resolver.reverse(party), party).text
  */
 export function displayParty(
-  names: readonly Pick<Resolved, 'party' | 'displayName' | 'resolver'>[],
+  names: readonly Pick<Candidate, 'party' | 'displayName' | 'resolver'>[],
   party: string,
 ): {
   readonly text: string

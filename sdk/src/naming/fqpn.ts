@@ -15,12 +15,20 @@ export function parseFqpn(typed: string): Fqpn {
 }
 
 /** The inverse of `parseFqpn`. @throws {QuorumscanError} INVALID_NAME if a part is invalid. */
-export function formatFqpn({ network, resolver, name }: Fqpn): string {
-  const text = `${network}:${resolver}:${name}`
-  const read = parseFqpn(text)
+export function formatFqpn(parts: Fqpn): string {
+  if (isFqpn(parts)) return textOf(parts)
+  throw invalidName(textOf(parts), FQPN_RULE)
+}
+
+/** Whether the parts make a qualified name. */
+export function isFqpn(parts: Fqpn): boolean {
+  const read = readFqpn(textOf(parts).trim())
   // A colon in the naming system, or white space at the end, would be read as something else.
-  if (read.resolver !== resolver || read.name !== name) throw invalidName(text, FQPN_RULE)
-  return text
+  return read?.resolver === parts.resolver && read.name === parts.name
+}
+
+function textOf({ network, resolver, name }: Fqpn): string {
+  return `${network}:${resolver}:${name}`
 }
 
 /** Whether names of this naming system can be qualified with this network. */

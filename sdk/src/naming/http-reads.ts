@@ -1,10 +1,13 @@
 /** The requests of a resolver over HTTP, and the form of its answers (draft of 2026-08-29). */
+
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
+import { membersOf } from '@quorumscan/verifier'
 import { failure, transient } from '../errors.ts'
-import { parseJson } from '../http/http-failures.ts'
-import { type Clock, utcOf } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
-import { isParty } from '../platform/values.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import { isParty } from '../platform/party.ts'
+import { utcOf } from '../platform/times.ts'
 import { parseFqpn } from './fqpn.ts'
 import type { PartyResolver, ResolverAnswer, ResolverRead } from './party-resolver.ts'
 
@@ -79,7 +82,7 @@ export function createHttpReads({
 
   /** A result in the form of the draft; another network's or another naming system's is refused. */
   const answerOf = (body: unknown, read: ResolverRead): ResolverAnswer => {
-    const { fqpn, party_id: party, display_name: shown, valid_until: until } = Object(body)
+    const { fqpn, party_id: party, display_name: shown, valid_until: until } = membersOf(body)
     if (typeof fqpn !== 'string' || !isParty(party)) throw unusable('another body')
     const { network, resolver, name } = parseFqpn(fqpn)
     if (network !== read.network || resolver !== id) throw unusable(`a result of ${fqpn}`)
@@ -104,11 +107,21 @@ export function createHttpReads({
       const body = await get('/v0/reverse-resolve', { party, network: read.network }, read)
       if (body === undefined) return []
       if (!Array.isArray(body)) throw unusable('another body')
-      const claimed = body.slice(0, REVERSE_NAMES_MAX).map((row) => answerOf(row, read))
-      const forward = await Promise.all(claimed.map(({ name }) => resolve(name, read)))
-      return forward.flatMap((answer) =>
-        answer?.party === party ? [{ ...answer, basis: 'claimed' as const }] : [],
+      // One row that cannot be used hides no other one.
+      const forward = await Promise.allSettled(
+        body
+          .slice(0, REVERSE_NAMES_MAX)
+          .map(async (row) => await resolve(answerOf(row, read).name, read)),
       )
+      read.signal?.throwIfAborted()
+      const found = forward.flatMap((one) =>
+        one.status === 'fulfilled' && one.value?.party === party
+          ? [{ ...one.value, basis: 'claimed' as const }]
+          : [],
+      )
+      const failed = forward.find((one) => one.status === 'rejected')
+      if (found.length === 0 && failed !== undefined) throw failed.reason
+      return found
     },
   }
 }

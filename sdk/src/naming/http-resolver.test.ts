@@ -1,9 +1,10 @@
 import nock from 'nock'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseParty } from '../platform/parse-party.ts'
 import { httpResolver } from './http-resolver.ts'
 
 const URL = 'https://resolver.test'
-const ALICE = `alice::1220${'a'.repeat(64)}`
+const ALICE = parseParty(`alice::1220${'a'.repeat(64)}`)
 const NAME = 'alice.example'
 const READ = { network: 'mainnet', timeoutMs: 10_000 } as const
 const RESULT = { fqpn: `mainnet:dns:${NAME}`, party_id: ALICE, display_name: 'Alice Ltd' }
@@ -77,6 +78,24 @@ describe('a resolver over HTTP', () => {
       .reply(200, { ...other, party_id: `bob::1220${'b'.repeat(64)}` })
     const names = await resolver.reverse(ALICE, READ)
     expect(names.map(({ name }) => name)).toEqual([NAME])
+  })
+
+  it('a row that cannot be used, or whose name cannot be looked up, hides no other one', async () => {
+    const odd = { ...RESULT, fqpn: `testnet:dns:${NAME}` }
+    const dead = { ...RESULT, fqpn: 'mainnet:dns:bob.example' }
+    const list = (...rows: readonly object[]) =>
+      nock(URL)
+        .get('/v0/reverse-resolve')
+        .query(true)
+        .reply(200, [...rows])
+    const name = (name: string) => nock(URL).get('/v0/resolve').query({ name, network: 'mainnet' })
+    list(odd, dead, RESULT)
+    name('bob.example').reply(500)
+    name(NAME).reply(200, RESULT)
+    const names = await resolver.reverse(ALICE, READ)
+    expect(names.map(({ name }) => name)).toEqual([NAME])
+    list(odd)
+    await expect(resolver.reverse(ALICE, READ)).rejects.toMatchObject({ code: 'INVALID_RESPONSE' })
   })
 
   it('skips unqualified names by pattern, each time', () => {

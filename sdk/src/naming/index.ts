@@ -21,11 +21,5 @@ export {
   type Resolver,
   type ResolverOptions,
 } from './resolver.ts'
-export type {
-  Candidate,
-  Resolution,
-  Resolved,
-  ResolverFailure,
-  Unresolved,
-} from './results.ts'
+export type { Candidate, Resolution, ResolverFailure } from './results.ts'
 export type { ResolverWatchOptions } from './watch-resolution.ts'

@@ -3,12 +3,15 @@
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { NetworkName } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
-import type { Basis, LookupOutcome, NameChange, NameEntry } from '../names/lookup-types.ts'
-import { isName, normalizeName } from '../names/name-rules.ts'
+import type { KnownError } from '../known-errors.ts'
+import type { LookupFailure, LookupOutcome } from '../names/lookup-outcome.ts'
+import type { AnswerFacts, Basis, NameChange, NameEntry } from '../names/lookup-types.ts'
+import { isName } from '../names/name-rules.ts'
 import type { Names } from '../names/names-type.ts'
 import { assertOptions, isArray, isText } from '../platform/options.ts'
+import type { Party } from '../platform/party.ts'
+import { decided } from '../splice/decided.ts'
 import type { SpliceNames } from '../splice/splice-names.ts'
-import type { SpliceOutcome } from '../splice/splice-outcome.ts'
 
 /** The network and the bounds of one call to a resolver. */
 export type ResolverRead = {
@@ -21,7 +24,8 @@ export type ResolverRead = {
 export type ResolverAnswer = {
   /** As the naming system writes it. */
   readonly name: string
-  readonly party: string
+  /** `parseParty` makes one of a text. An answer whose party has another form is a failure of the resolver. */
+  readonly party: Party
   readonly displayName: string
   readonly validUntil: string | null
   /** Record time of the state that was read. Default null: its age counts from arrival. */
@@ -57,11 +61,11 @@ export interface PartyResolver {
   }>
   /** Names of a party, each of which leads back to the party. Throws as `resolve`. */
   reverse(
-    party: string,
+    party: Party,
     read: ResolverRead,
   ): Promise<readonly (ResolverAnswer & { readonly basis: Basis })[]>
   /** Stores that the user accepted a change of owner; absent if the resolver detects no changes. */
-  acceptChange?(name: string, party: string): Promise<void>
+  acceptChange?(name: string, party: Party): Promise<void>
 }
 
 /** Options of all resolvers. */
@@ -77,7 +81,8 @@ export const RESOLVER_CHECKS = { id: isText, skip: isArray } as const
 
 /**
  * A resolver of name entries. Its answers have the basis `proof` over `createScan` and over a `createValidator` with a
- * genesis, `proxy` over one without, and `votes` over `createSpliceScan`.
+ * genesis, `proxy` over one without, and `votes` over `createSpliceScan`. Where one member or scan decides alone, as with
+ * `threshold: 1`, it is `trusted`.
  *
  * @param options.suffix - Appended to a label without a dot, over `createSpliceScan` only: the other two append
  *   `.unverified.ns`.
@@ -104,30 +109,21 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
     accepts: isName,
     async resolve(name, read) {
       const outcome = await names.lookup(name, read)
-      if (!('basis' in outcome)) throw noAnswer(normalizeName(name), outcome.kind, outcome)
-      const { entry, receipt, recordTime } = outcome
-      const changed = 'changed' in outcome ? outcome.changed : null
-      return {
-        basis: outcome.basis,
-        recordTime,
-        found: entry && {
-          ...toAnswer(entry),
-          recordTime,
-          isExpired: outcome.kind === 'expired',
-          clockSkewMs: outcome.clockSkewMs,
-          changed,
-          receipt,
-        },
-      }
+      const { basis, recordTime, clockSkewMs, receipt } = factsOf(outcome)
+      const isExpired = outcome.kind === 'failed'
+      const entry = isExpired ? expiredEntry(outcome.error) : outcome.value
+      const changed = outcome.kind === 'changed' ? outcome.previous : null
+      const more = { recordTime, isExpired, clockSkewMs, changed, receipt }
+      return { basis, recordTime, found: entry && { ...toAnswer(entry), ...more } }
     },
     async reverse(party, read) {
       const [outcome] = await names.reverseMany([party], read)
       if (outcome === undefined) return []
-      if (outcome.kind === 'invalid') throw outcome.error
-      if (!('basis' in outcome)) throw noAnswer(party, outcome.kind, outcome)
-      if (outcome.entry === null || outcome.kind === 'expired') return []
-      const { entry, changed, basis, clockSkewMs, recordTime } = outcome
-      return [{ ...toAnswer(entry), changed, basis, clockSkewMs, recordTime }]
+      if (outcome.kind === 'failed' && outcome.error.code !== 'NAME_EXPIRED') throw outcome.error
+      if (outcome.kind === 'failed' || outcome.value === null) return []
+      const { basis, clockSkewMs, recordTime } = outcome
+      const changed = outcome.kind === 'changed' ? outcome.previous : null
+      return [{ ...toAnswer(outcome.value), changed, basis, clockSkewMs, recordTime }]
     },
     acceptChange: (name, party) => names.acceptChange(name, party),
   }
@@ -139,41 +135,39 @@ function voted(names: SpliceNames, suffix: string): Omit<PartyResolver, 'id'> {
     basis: 'votes',
     accepts: (name) => /^[\w.-]+\.[\w-]+$/.test(complete(name)),
     async resolve(name, read) {
-      const outcome = agreed(name, await names.lookup(complete(name), read))
+      const outcome = decided(await names.lookup(complete(name), boundsOf(read)))
       return { basis: outcome.basis, found: outcome.value && toAnswer(outcome.value) }
     },
     async reverse(party, read) {
-      const entry = await names.reverse(party, read)
+      const entry = await names.reverse(party, boundsOf(read))
       // Only outcomes have a basis.
       if (entry === null) return []
-      const { value, basis } = agreed(party, await names.lookup(entry.name, read))
+      const { value, basis } = decided(await names.lookup(entry.name, boundsOf(read)))
       return value?.party === party ? [{ ...toAnswer(value), basis }] : []
     },
   }
 }
 
-function agreed(what: string, outcome: SpliceOutcome<NameEntry>) {
-  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
-  throw noAnswer(what, outcome.kind, outcome)
+/** What a read takes of the call to a resolver. */
+function boundsOf({ timeoutMs, signal }: ResolverRead) {
+  return { timeoutMs, signal }
+}
+
+/** @throws {QuorumscanError} Without a proven answer. */
+function factsOf(outcome: LookupOutcome): AnswerFacts {
+  const facts = outcome.kind === 'failed' ? outcome.facts : outcome
+  if (facts !== null) return facts
+  throw (outcome as LookupFailure).error
+}
+
+/** @throws {QuorumscanError} If the answer did not fail because the entry has ended. */
+function expiredEntry(error: KnownError): NameEntry | null {
+  if (error.code === 'NAME_EXPIRED') return error.details?.entry ?? null
+  throw error
 }
 
 function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {
   return { name, party, displayName: name, validUntil: expiresAt, changed: null, receipt: null }
-}
-
-const CODES = {
-  disputed: 'CONSENSUS_DISPUTED',
-  lagging: 'CONSENSUS_LAGGING',
-  insufficient: 'NOT_ENOUGH_NODES',
-} as const
-
-function noAnswer(
-  what: string,
-  kind: keyof typeof CODES,
-  outcome: LookupOutcome | SpliceOutcome<NameEntry>,
-): QuorumscanError {
-  const message = `${what} was not resolved: the answers of the scans are ${kind}.`
-  return transient(CODES[kind], message, { details: { outcome } })
 }
 
 /** An error of a resolver, or of other names that an application passes, as one of the SDK. */

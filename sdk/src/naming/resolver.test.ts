@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { failure } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
-import { instantMs, systemClock } from '../platform/clock.ts'
+import { systemClock } from '../platform/clock.ts'
+import { parseParty } from '../platform/parse-party.ts'
+import type { Party } from '../platform/party.ts'
+import { instantMs } from '../platform/times.ts'
 import { displayParty } from './display.ts'
 import type { PartyResolver, ResolverAnswer } from './party-resolver.ts'
 import { createResolver } from './resolver.ts'
 
-const ALICE = `alice::1220${'a'.repeat(64)}`
-const MALLORY = `mallory::1220${'b'.repeat(64)}`
+const ALICE = parseParty(`alice::1220${'a'.repeat(64)}`)
+const MALLORY = parseParty(`mallory::1220${'b'.repeat(64)}`)
 const NAME = 'alice.unverified.ns'
 const down = failure('NETWORK_ERROR', 'down', { retryable: true })
 
 /** What a resolver answers about `NAME`: a party, null (it does not have the name), or an error. */
-type Behaviour = string | null | Error
+type Behaviour = Party | null | Error
 
 function resolverOf(
   id: string,
@@ -21,7 +24,7 @@ function resolverOf(
   facts: Partial<ResolverAnswer> = {},
 ): PartyResolver & { readonly accepted: string[] } {
   const accepted: string[] = []
-  const answer = (party: string): ResolverAnswer => ({
+  const answer = (party: Party): ResolverAnswer => ({
     name: NAME,
     party,
     displayName: NAME,
@@ -57,39 +60,45 @@ const resolverOver = (...resolvers: PartyResolver[]) =>
 
 describe('resolving', () => {
   it.each<[string, PartyResolver[], kind: string, party: string | null, basis?: Basis]>([
-    ['one proof', [proof(ALICE)], 'found', ALICE, 'proof'],
-    ['the first of two that agree', [votes(ALICE), proof(ALICE)], 'found', ALICE, 'votes'],
-    ['the second, where the first is down', [proof(down), votes(ALICE)], 'found', ALICE, 'votes'],
+    ['one proof', [proof(ALICE)], 'proven', ALICE, 'proof'],
+    ['the first of two that agree', [votes(ALICE), proof(ALICE)], 'proven', ALICE, 'votes'],
+    ['the second, where the first is down', [proof(down), votes(ALICE)], 'proven', ALICE, 'votes'],
     [
       'two systems for the same party',
       [proof(ALICE), votes(ALICE, 'ens')],
-      'found',
+      'proven',
       ALICE,
       'proof',
     ],
-    ['one system of two', [proof(null), votes(ALICE, 'ens')], 'found', ALICE, 'votes'],
-    ['a proof next to another claim', [claim(MALLORY), proof(ALICE)], 'found', ALICE, 'proof'],
-    ['a proof where the claim is down', [claim(down), proof(ALICE)], 'found', ALICE, 'proof'],
-    ['no system', [proof(null), votes(null)], 'absent', null],
-    ['only a claim', [claim(ALICE)], 'claimed', null],
-    ['only a claim next to proven absence', [proof(null), claim(ALICE)], 'claimed', null],
-    ['conflicting answers of one system', [proof(ALICE), votes(MALLORY)], 'disputed', null],
-    ['presence and absence in one system', [proof(null), votes(ALICE)], 'disputed', null],
-    ['two systems, two parties', [proof(ALICE), votes(MALLORY, 'ens')], 'ambiguous', null],
-    ['a system without an answer', [proof(down), votes(ALICE, 'ens')], 'failed', null],
-    ['nothing but failures', [proof(down)], 'failed', null],
-    ['nothing but a claim that is down', [claim(down)], 'failed', null],
-    ['nothing but claims, one of which is down', [claim(down), claim(null)], 'failed', null],
-    ['nothing but a claim of absence', [claim(null)], 'claimed', null],
-    ['a claim that is down next to proven absence', [proof(null), claim(down)], 'absent', null],
+    ['one system of two', [proof(null), votes(ALICE, 'ens')], 'proven', ALICE, 'votes'],
+    ['a proof next to another claim', [claim(MALLORY), proof(ALICE)], 'proven', ALICE, 'proof'],
+    ['a proof where the claim is down', [claim(down), proof(ALICE)], 'proven', ALICE, 'proof'],
+    ['no system', [proof(null), votes(null)], 'proven', null],
+    ['only a claim', [claim(ALICE)], 'NAME_CLAIMED', null],
+    ['only a claim next to proven absence', [proof(null), claim(ALICE)], 'NAME_CLAIMED', null],
+    [
+      'conflicting answers of one system',
+      [proof(ALICE), votes(MALLORY)],
+      'CONSENSUS_DISPUTED',
+      null,
+    ],
+    ['presence and absence in one system', [proof(null), votes(ALICE)], 'CONSENSUS_DISPUTED', null],
+    ['two systems, two parties', [proof(ALICE), votes(MALLORY, 'ens')], 'NAME_AMBIGUOUS', null],
+    ['a system without an answer', [proof(down), votes(ALICE, 'ens')], down.code, null],
+    ['nothing but failures', [proof(down)], down.code, null],
+    ['nothing but a claim that is down', [claim(down)], down.code, null],
+    ['nothing but claims, one of which is down', [claim(down), claim(null)], down.code, null],
+    ['nothing but a claim of absence', [claim(null)], 'NAME_CLAIMED', null],
+    ['a claim that is down next to proven absence', [proof(null), claim(down)], 'proven', null],
   ])('%s', async (_, resolvers, kind, party, basis) => {
     const resolution = await resolverOver(...resolvers).resolve(NAME)
-    expect(resolution).toMatchObject({ kind, party, ...(basis && { basis }) })
+    expect(resolution).toMatchObject({ party, ...(basis && { basis }) })
+    expect(resolution.kind === 'failed' ? resolution.error.code : resolution.kind).toBe(kind)
   })
 
   it('does not report the failure of a resolver whose answer would not be used', async () => {
     const resolution = await resolverOver(claim(down), proof(null)).resolve(NAME)
-    expect(resolution).toMatchObject({ kind: 'absent', error: null, failures: [] })
+    expect(resolution).toMatchObject({ kind: 'proven', value: null, failures: [] })
   })
 
   it('asks only the naming system of a qualified name', async () => {
@@ -101,7 +110,9 @@ describe('resolving', () => {
   it('uses a claim if the caller allows it', async () => {
     const options = { network: 'mainnet', resolvers: [claim(ALICE)], minBasis: 'claimed' } as const
     expect(await createResolver(options).resolve(NAME)).toMatchObject({
-      ...{ kind: 'found', basis: 'claimed', fqpn: `mainnet:dns:${NAME}` },
+      kind: 'proven',
+      basis: 'claimed',
+      value: { fqpn: `mainnet:dns:${NAME}` },
     })
   })
 
@@ -117,7 +128,7 @@ describe('resolving', () => {
     [ALICE.replace('alice', '\u0430lice'), 'U+0430'],
   ])('refuses %s', async (typed, message) => {
     const resolution = await resolverOver(proof(ALICE)).resolve(typed)
-    expect(resolution).toMatchObject({ kind: 'invalid', party: null })
+    expect(resolution).toMatchObject({ kind: 'failed', party: null })
     expect('error' in resolution && resolution.error?.message).toContain(message)
   })
 
@@ -125,7 +136,9 @@ describe('resolving', () => {
     const resolver = resolverOver(proof(down))
     for (const typed of [ALICE, ` ${ALICE} `, `mainnet:party-id:${ALICE}`])
       expect(await resolver.resolve(typed)).toMatchObject({
-        ...{ kind: 'found', party: ALICE, resolver: 'party-id', fqpn: `mainnet:party-id:${ALICE}` },
+        kind: 'proven',
+        party: ALICE,
+        value: { resolver: 'party-id', fqpn: `mainnet:party-id:${ALICE}` },
       })
   })
 
@@ -137,8 +150,28 @@ describe('resolving', () => {
     const facts = { validUntil: '2026-11-01T00:00:00.000000Z' }
     const resolvers = [resolverOf('cns', 'proof', ALICE, facts)]
     const resolver = createResolver({ network: 'mainnet', resolvers, clock })
-    expect(await resolver.resolve(NAME)).toMatchObject({ kind: 'expired', party: null })
+    expect(await resolver.resolve(NAME)).toMatchObject({
+      error: { code: 'NAME_EXPIRED' },
+      party: null,
+    })
     expect(await resolver.reverse(ALICE)).toEqual([])
+  })
+
+  it('a text that is no party is no answer, and no name of the party that was asked for', async () => {
+    const wrong = resolverOf('cns', 'proof', 'alice' as Party)
+    const resolver = createResolver({ network: 'mainnet', resolvers: [wrong] })
+    const error = { code: 'INVALID_RESPONSE' }
+    expect(await resolver.resolve(NAME)).toMatchObject({ kind: 'failed', error, party: null })
+    expect(await resolver.reverse(ALICE)).toEqual([])
+  })
+
+  it('a name that cannot be qualified is no answer, and hides no other name of the party', async () => {
+    const cns = resolverOf('cns', 'proof', ALICE)
+    const odd = resolverOf('dns', 'proof', ALICE, { name: 'a b:c ' })
+    const resolver = createResolver({ network: 'mainnet', resolvers: [odd, cns] })
+    const error = { code: 'INVALID_RESPONSE' }
+    expect(await resolver.resolve(`mainnet:dns:${NAME}`)).toMatchObject({ kind: 'failed', error })
+    expect(await resolver.reverse(ALICE)).toMatchObject([{ fqpn: `mainnet:cns:${NAME}` }])
   })
 
   it('a change of owner is not used before it is accepted, and then stored', async () => {
@@ -197,11 +230,12 @@ describe('a display name of a resolver', () => {
     const options = { network: 'mainnet', resolvers: [one], minBasis: 'claimed' } as const
     const resolver = createResolver(options)
     const resolved = await resolver.resolve(SYSTEM_NAME)
-    if (resolved.kind !== 'found') throw new Error(resolved.kind)
+    if (resolved.party === null) throw new Error(resolved.kind)
+    const { displayName: text } = resolved.value
     const names = await resolver.reverse(ALICE)
-    expect(names[0]?.displayName).toBe(resolved.displayName)
-    expect(displayParty(names, ALICE).text).toBe(resolved.displayName)
-    return resolved.displayName
+    expect(names[0]?.displayName).toBe(text)
+    expect(displayParty(names, ALICE).text).toBe(text)
+    return text
   }
 
   it.each([

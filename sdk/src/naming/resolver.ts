@@ -8,30 +8,32 @@
  */
 
 import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
-import { invalidArgument } from '../errors.ts'
+import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
+import type { KnownError } from '../known-errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
 import type { Shown } from '../names/shown.ts'
-import { type Clock, hasEnded, systemClock } from '../platform/clock.ts'
-import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
 import { anything, assertOptions, isMs, isObject, isOneOf, isText } from '../platform/options.ts'
+import { isParty, type Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
-import { isParty, parseParty, shortParty } from '../platform/values.ts'
-import { formatFqpn, invalidName, isSystem, parseFqpn } from './fqpn.ts'
+import { hasEnded } from '../platform/times.ts'
+import { shortParty } from '../platform/values.ts'
+import { formatFqpn, invalidName, isFqpn, isSystem, parseFqpn } from './fqpn.ts'
 import {
   asError,
   type PartyResolver,
   type ResolverAnswer,
   type ResolverRead,
 } from './party-resolver.ts'
+import type { NoParty } from './resolution-error.ts'
 import {
   type Candidate,
   isAtLeast,
   type Resolution,
-  type Resolved,
   type ResolverFailure,
   STRENGTHS,
-  type Unresolved,
 } from './results.ts'
 import type { ResolverWatchOptions } from './watch-resolution.ts'
 
@@ -41,7 +43,11 @@ export type ResolverOptions = {
   readonly network: NetworkName
   /** In order of priority. Several may have the same id: then each confirms the others. */
   readonly resolvers: readonly PartyResolver[]
-  /** The weakest basis of an answer that becomes `party`. Default `proxy`: all but what is only claimed. */
+  /**
+   * The weakest basis of an answer that becomes `party`. Default `proxy`: all but what is only claimed, so also the word of
+   * one scan (`trusted`) or one validator (`proxy`) that the application has chosen. With `votes` or `proof` no single
+   * server can name the party that is paid.
+   */
   readonly minBasis?: Basis
   /** For a whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
@@ -81,11 +87,11 @@ export interface Resolver {
   acceptChange(typed: string, party: string): Promise<void>
   /**
    * Names of a party, each of which leads back to the party and is checked as `minBasis` demands, in the order of the
-   * resolvers; [] if none exists.
+   * resolvers; [] if none exists. A name that cannot be qualified is left out.
    *
    * @throws {QuorumscanError} INVALID_PARTY, and the first failure if no resolver found a name and one failed.
    */
-  reverse(party: string, call?: ResolveCall): Promise<readonly Resolved[]>
+  reverse(party: string, call?: ResolveCall): Promise<readonly Candidate[]>
 }
 
 /** What supports an answer, also that there is no such name. */
@@ -129,7 +135,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const invalid = resolvers.find((one: PartyResolver) => !isValid(one))
   if (invalid !== undefined)
     throw invalidArgument(
-      `The id of a resolver must be a naming system such as cns, not ${shownValue(Object(invalid).id)}; ${PARTY_ID} is built in.`,
+      `The id of a resolver must be a naming system such as cns, not ${shownValue(invalid.id)}; ${PARTY_ID} is built in.`,
     )
 
   const isCounted = ({ basis }: { readonly basis: Basis }) => isAtLeast(basis, minBasis)
@@ -147,7 +153,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
   const readOf = (call: ResolveCall): ResolverRead => {
     call.signal?.throwIfAborted()
-    return { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, ...call, network }
+    return { timeoutMs: options.timeoutMs ?? READ_TIMEOUT_MS, ...call, network }
   }
 
   /** Asks the resolvers of one naming system, all at once. */
@@ -157,7 +163,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     read: ResolverRead,
     failures: ResolverFailure[],
   ): Promise<Finding> => {
-    const settled = await Promise.allSettled(among.map((one) => one.resolve(name, read)))
+    const settled = await Promise.allSettled(among.map((one) => answerOf(one, name, read)))
     read.signal?.throwIfAborted()
     const failed: ResolverFailure[] = []
     const answers = settled.flatMap((one, index) => {
@@ -183,37 +189,34 @@ export function createResolver(options: ResolverOptions): Resolver {
     return { kind: 'claimed', candidates, isOver, counted, failed }
   }
 
-  /** @param support - Gets the answers that the outcome rests on. */
-  const resolveWith = async (
-    typed: string,
-    call: NonNullable<Parameters<Resolver['resolve']>[1]>,
-    support: Support[],
-  ): Promise<Resolution> => {
+  const resolve: Resolver['resolve'] = async (typed, call = {}) => {
     const read = readOf(call)
-    const input = inputOf(typed, network)
-    if (input instanceof Error) return unresolved('invalid', { error: input })
+    const input = await inputOf(typed, network)
+    if (input instanceof Error) return failed(input)
     if ('party' in input) return ofParty(input.party, network)
     const among = resolvers.filter((one: PartyResolver) =>
       input.resolver === null ? one.accepts(input.name) : one.id === input.resolver,
     )
     if (among.length === 0)
-      return unresolved('invalid', {
-        error:
-          (input.resolver === null ? await refusalOf(input.name) : null) ??
+      return failed(
+        (input.resolver === null ? await refusalOf(input.name) : null) ??
           invalidName(typed, `No resolver has names of ${input.resolver ?? 'this form'}`),
-      })
+      )
 
     const failures: ResolverFailure[] = []
     const ids = [...new Set(among.map(({ id }) => id))]
     const systems = ids.map((id) => among.filter((one) => one.id === id))
     const findings = await Promise.all(systems.map((one) => find(one, input.name, read, failures)))
     const candidates = findings.flatMap((finding) => finding.candidates)
-    support.push(...findings.flatMap(({ counted }) => counted))
-    const ending = (kind: Unresolved['kind']) => unresolved(kind, { candidates, failures })
+    const support = supportOf(findings.flatMap(({ counted }) => counted))
+    const answers = { candidates, failures }
+    const ending = async (kind: NoParty) => {
+      const { resolutionError } = await loadPart(() => import('./resolution-error.ts'))
+      return failed(resolutionError(kind, answers), answers)
+    }
     const usable = candidates.filter(isCounted)
     const invalid = failures.find(({ error }) => error.code === 'INVALID_NAME')
-    if (invalid !== undefined && usable.length === 0)
-      return unresolved('invalid', { failures, error: invalid.error })
+    if (invalid !== undefined && usable.length === 0) return failed(invalid.error, { failures })
     if (findings.some(({ kind }) => kind === 'disputed')) return ending('disputed')
     // A naming system without an answer may have the unqualified name, for another party.
     if (findings.some(({ kind }) => kind === 'failed')) return ending('failed')
@@ -222,22 +225,30 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (best === undefined) {
       if (candidates.length > 0) return ending('claimed')
       // Only an answer that counts proves that the name does not exist.
-      if (findings.some(({ kind }) => kind === 'absent')) return ending('absent')
+      if (findings.some(({ kind }) => kind === 'absent'))
+        return {
+          ...answers,
+          ...support,
+          kind: 'proven',
+          value: null,
+          party: null,
+          validUntil: null,
+        }
       failures.push(...findings.flatMap(({ failed = [] }) => failed))
       return ending(failures.length > 0 ? 'failed' : 'claimed')
     }
     if (findings.some(({ isOver }) => isOver)) return ending('expired')
-    const { changed, party } = usable.find((each) => each.changed !== null) ?? best
+    const value = usable.find((each) => each.changed !== null) ?? best
+    const { changed, party } = value
     if (changed !== null) {
       const { acceptChange } = call
       const isAccepted = acceptChange === true || (await acceptChange?.(changed)) === true
-      if (!isAccepted) return ending('changed')
+      if (!isAccepted)
+        return { ...answers, ...support, kind: 'changed', value, previous: changed, party: null }
       for (const one of among) await one.acceptChange?.(changed.name, party)
     }
-    return { ...best, kind: 'found' }
+    return { ...answers, ...found(best), recordTime: support.recordTime }
   }
-
-  const resolve: Resolver['resolve'] = (typed, call = {}) => resolveWith(typed, call, [])
 
   return {
     resolve,
@@ -246,38 +257,32 @@ export function createResolver(options: ResolverOptions): Resolver {
       yield* watchResolution({
         ...watched,
         clock,
-        async read(signal) {
-          const support: Support[] = []
-          return { resolution: await resolveWith(typed, { signal }, support), support }
-        },
+        resolve: (signal) => resolve(typed, { signal }),
       })
     },
     acceptChange: async (typed, party) => {
       await resolve(typed, { acceptChange: (now) => now.party === party })
     },
     async reverse(typed, call = {}) {
-      const party = parseParty(typed)
-      const read = readOf(call)
-      const settled = await Promise.allSettled(
-        resolvers.map((one: PartyResolver) => one.reverse(party, read)),
-      )
-      read.signal?.throwIfAborted()
-      const candidates = await Promise.all(
-        settled.flatMap((one, index) => {
-          const { id } = resolvers[index] as PartyResolver
-          if (one.status === 'rejected') return []
-          return one.value.map(({ basis, ...answer }) => candidateOf(id, basis, answer))
-        }),
-      )
-      const found = candidates
-        .filter((one) => isCounted(one) && one.changed === null && !isEnded(one))
-        .map((candidate): Resolved => ({ ...candidate, kind: 'found' }))
-      const failed = settled.find((one) => one.status === 'rejected')
-      if (found.length === 0 && failed !== undefined) throw asError(failed.reason)
-      const names = found.map(({ fqpn }) => fqpn)
-      return found.filter(({ fqpn }, index) => names.indexOf(fqpn) === index)
+      const { reverseParty } = await loadPart(() => import('./reverse-party.ts'))
+      return reverseParty(typed, readOf(call), { resolvers, isCounted, isEnded, candidateOf })
     },
   }
+}
+
+/**
+ * The answer of a resolver, which may be one of the application.
+ *
+ * @throws {QuorumscanError} INVALID_RESPONSE if what it answers is not a party, or has no name of its naming system.
+ */
+async function answerOf(resolver: PartyResolver, name: string, read: ResolverRead) {
+  const answer = await resolver.resolve(name, read)
+  const { found } = answer
+  if (found === null) return answer
+  const { id } = resolver
+  if (!isParty(found.party)) throw failure('INVALID_RESPONSE', `${id} answers with no party.`)
+  if (isFqpn({ network: read.network, resolver: id, name: found.name })) return answer
+  throw failure('INVALID_RESPONSE', `${id} answers with a name that cannot be qualified.`)
 }
 
 /** The text to show for an answer: that of others only if it cannot deceive. */
@@ -294,33 +299,36 @@ async function refusalOf(text: string) {
 }
 
 /** The parts of what was typed, or why it cannot be a name. */
-function inputOf(typed: string, network: NetworkName) {
+async function inputOf(typed: string, network: NetworkName) {
   if (typeof typed !== 'string') return invalidArgument('The name to resolve must be a string.')
   const text = typed.trim()
-  if (isParty(text)) return { party: text }
-  if (/^[^:]*::[^:]*$/.test(text)) {
-    try {
-      return { party: parseParty(text) }
-    } catch (error) {
-      return asError(error)
-    }
-  }
+  if (/^[^:]*::[^:]*$/.test(text)) return partyIn(text)
   if (!isQualified(text))
     return text === '' ? invalidName(typed, 'A name is not empty') : { resolver: null, name: text }
   try {
     const { network: named, resolver, name } = parseFqpn(text)
     if (named !== network)
       return invalidName(typed, `This is a name of ${named}, not of ${network}`)
-    return resolver === PARTY_ID ? { party: parseParty(name) } : { resolver, name }
+    return resolver === PARTY_ID ? partyIn(name) : { resolver, name }
+  } catch (error) {
+    return asError(error)
+  }
+}
+
+/** The party, or why the text is none. */
+async function partyIn(text: string) {
+  if (isParty(text)) return { party: text }
+  try {
+    const { parseParty } = await loadPart(() => import('../platform/parse-party.ts'))
+    return { party: parseParty(text) }
   } catch (error) {
     return asError(error)
   }
 }
 
 /** A party identifier resolves to itself. */
-function ofParty(party: string, network: NetworkName): Resolved {
-  return {
-    kind: 'found',
+function ofParty(party: Party, network: NetworkName): Resolution {
+  const candidate = {
     party,
     fqpn: formatFqpn({ network, resolver: PARTY_ID, name: party }),
     displayName: shortParty(party),
@@ -331,10 +339,26 @@ function ofParty(party: string, network: NetworkName): Resolved {
     clockSkewMs: null,
     changed: null,
     receipt: null,
-  }
+  } as const
+  return { candidates: [candidate], failures: [], ...found(candidate) }
 }
 
-function unresolved(kind: Unresolved['kind'], facts: Partial<Unresolved>): Unresolved {
-  const { candidates = [], failures = [], error = failures[0]?.error ?? null } = facts
-  return { kind, party: null, candidates, failures, error }
+function found(value: Candidate) {
+  const { party, basis, recordTime, validUntil } = value
+  return { kind: 'proven', value, party, basis, recordTime, validUntil } as const
 }
+
+/** The weakest basis of answers, and the record time of the oldest; null: none has one. */
+function supportOf(answers: readonly Support[]) {
+  const [recordTime = null] = answers.flatMap((answer) => answer.recordTime ?? []).sort()
+  const bases = answers.map(({ basis }) => STRENGTHS.indexOf(basis))
+  return { basis: STRENGTHS[Math.min(...bases)] ?? 'proof', recordTime } as const
+}
+
+function failed(error: QuorumscanError, answers: Partial<Answers> = {}): Resolution {
+  const { candidates = [], failures = [] } = answers
+  // The code of an error of the SDK decides on its details.
+  return { kind: 'failed', party: null, candidates, failures, error: error as KnownError }
+}
+
+type Answers = Pick<Resolution, 'candidates' | 'failures'>

@@ -2,6 +2,8 @@
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { Basis, NameChange } from '../names/lookup-types.ts'
+import type { Shown } from '../names/shown.ts'
+import type { Party } from '../platform/party.ts'
 
 export const STRENGTHS: readonly Basis[] = ['claimed', 'proxy', 'trusted', 'votes', 'proof']
 
@@ -13,7 +15,8 @@ export function isAtLeast(basis: Basis, least: Basis): boolean {
 
 /** A name with its party, as one resolver answered. */
 export type Candidate = {
-  readonly party: string
+  /** Its form is checked. Whether it is the party to pay to is what `proven` says. */
+  readonly party: Party
   /** Qualified: `mainnet:cns:alice.unverified.ns`. */
   readonly fqpn: string
   /**
@@ -32,42 +35,33 @@ export type Candidate = {
   readonly clockSkewMs: number | null
   /** Not null: the name belonged to another party when it was last accepted on this device. */
   readonly changed: NameChange | null
-  /** Proves the answer to every holder of the genesis; null unless `basis` is `proof`. */
+  /** Proves the answer to every holder of the genesis; null unless scan nodes answered. */
   readonly receipt: CertifiedReceipt | null
 }
-
-/** A party to send to: the answer is checked as `minBasis` demands. */
-export type Resolved = Candidate & { readonly kind: 'found' }
 
 /** A resolver that gave no answer, and why. */
 export type ResolverFailure = { readonly resolver: string; readonly error: QuorumscanError }
 
+type Proven = Extract<Shown<Candidate>, { readonly kind: 'proven' }>
+type Changed = Extract<Shown<Candidate>, { readonly kind: 'changed' }>
+type Failed = Extract<Shown<Candidate>, { readonly kind: 'failed' }>
+
 /**
- * No party to send to.
+ * The outcome of `resolve`, in the vocabulary of `Shown`. Only `proven` with a value has a `party`: the answer is checked as
+ * `minBasis` demands.
  *
- * `absent`: no naming system has the name. `claimed`: the only answers are weaker than `minBasis`. `changed`: the party of
- * the name is another one than before, and `acceptChange` did not accept it. `expired`: the entry has ended, by this
- * device's clock or by proven time. `disputed`: two resolvers of one naming system gave conflicting answers. `ambiguous`: two naming
- * systems have the unqualified name, for different parties. `failed`: a naming system that may have the name gave no
- * answer. `invalid`: the text cannot be a name of this network; `error` has the reason.
+ * Codes of `failed`: NAME_CLAIMED, the only answers are weaker than `minBasis`. NAME_EXPIRED, the entry has ended, by this
+ * device's clock or by proven time. CONSENSUS_DISPUTED, two resolvers of one naming system gave conflicting answers.
+ * NAME_AMBIGUOUS, two naming systems have the unqualified name, for different parties. INVALID_NAME and INVALID_PARTY, the
+ * text cannot be a name of this network. Any other code is why a naming system that may have the name gave no answer.
  */
-export type Unresolved = {
-  readonly kind:
-    | 'absent'
-    | 'claimed'
-    | 'changed'
-    | 'expired'
-    | 'disputed'
-    | 'ambiguous'
-    | 'failed'
-    | 'invalid'
-  readonly party: null
-  /** The answers that were not used, in the order of the resolvers. */
+export type Resolution = {
+  /** All answers, in the order of the resolvers. */
   readonly candidates: readonly Candidate[]
   readonly failures: readonly ResolverFailure[]
-  /** The first failure, or why the text is invalid; else null. */
-  readonly error: QuorumscanError | null
-}
-
-/** All outcomes of `resolve`. Only `found` has a party. */
-export type Resolution = Resolved | Unresolved
+} & (
+  | (Proven & { readonly value: Candidate; readonly party: Party })
+  | (Proven & { readonly value: null; readonly party: null })
+  | (Changed & Pick<Proven, 'basis' | 'recordTime'> & { readonly party: null })
+  | (Failed & { readonly party: null })
+)

@@ -4,13 +4,15 @@ import { expect, it } from 'vitest'
 import { transient } from '../errors.ts'
 import { watchName } from '../names/watch-name.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { parseParty } from '../platform/parse-party.ts'
+import type { Party } from '../platform/party.ts'
 import type { PartyResolver, ResolverAnswer } from './party-resolver.ts'
 import { createResolver } from './resolver.ts'
 
 const NAME = 'a.unverified.ns'
 const START_MICROS = 1_700_000_000_000_000
-const PARTY = `alice::1220${'a'.repeat(64)}`
-const OTHER = `other::1220${'b'.repeat(64)}`
+const PARTY = parseParty(`alice::1220${'a'.repeat(64)}`)
+const OTHER = parseParty(`other::1220${'b'.repeat(64)}`)
 
 /** A clock that advances by each delay. */
 function createClock(): Clock {
@@ -26,7 +28,7 @@ function createClock(): Clock {
 }
 
 const RECORD_TIME = formatInstant(START_MICROS - 20_000_000)
-const answer = (party: string, more: Partial<ResolverAnswer> = {}): ResolverAnswer => ({
+const answer = (party: Party, more: Partial<ResolverAnswer> = {}): ResolverAnswer => ({
   name: NAME,
   party,
   displayName: NAME,
@@ -70,19 +72,15 @@ it('while ordering stands still a typed name is stale as soon as a watched one',
   const watching = resolverOf(clock, 'proof', answering(answer(PARTY)))
   // The waits of the watch move the clock, those of its calls do not.
   const { watchResolution } = await import('./watch-resolution.ts')
-  const read = async () => ({
-    resolution: await watching.resolve(NAME),
-    support: [{ basis: 'proof' as const, recordTime: RECORD_TIME }],
-  })
-  const party = await untilStale(clock, watchResolution({ clock, read }))
+  const resolve = () => watching.resolve(NAME)
+  const party = await untilStale(clock, watchResolution({ clock, resolve }))
   const ofNames = createClock()
   const lookup = async () =>
     ({
-      kind: 'verified',
+      kind: 'proven',
       basis: 'proof',
       recordTime: RECORD_TIME,
-      changed: null,
-      entry: { expiresAt: null },
+      value: { expiresAt: null },
     }) as never
   const name = await untilStale(
     ofNames,

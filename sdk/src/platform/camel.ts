@@ -1,4 +1,5 @@
 /** Converts wire names (`user_name`) to names in code (`userName`), except in contract payloads. */
+import { isParty, type Party } from './party.ts'
 import type { ContractId } from './values.ts'
 
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -7,6 +8,8 @@ type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 
 type ContractIdName = 'contract_id' | 'contractId' | `${string}_contract_id` | `${string}_cid`
 type IdOf<T> = T extends string ? ContractId : T
+/** null: the text is not a party. `toCamel` tests its form. */
+type PartyOf<T> = T extends string ? Party | null : T
 
 /** The type with names in code. */
 export type Camel<T> = T extends readonly (infer Element)[]
@@ -19,22 +22,37 @@ export type Camel<T> = T extends readonly (infer Element)[]
           ? T[Name]
           : Name extends ContractIdName
             ? IdOf<T[Name]>
-            : Camel<T[Name]>
+            : Name extends 'party'
+              ? PartyOf<T[Name]>
+              : Camel<T[Name]>
       }
     : T
 
-/** Renames members at every depth, except in `payload` and `details`, whose names are data. */
+/**
+ * Renames members at every depth, except in `payload` and `details`, whose names are data. A member `party` with a text that
+ * is not a party becomes null, so that one row of a list hides no other one.
+ */
 export function toCamel<T>(value: T): Camel<T> {
-  return convert(value) as Camel<T> // The same walk as the type's.
+  return convert(value, true) as Camel<T> // The same walk as the type's.
 }
 
-function convert(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(convert)
+/** As `toCamel`, of any texts: details of errors, and answers of other software. */
+export function renameMembers(value: unknown): unknown {
+  return convert(value, false)
+}
+
+function convert(value: unknown, hasParties: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => convert(one, hasParties))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
-      name === 'payload' || name === 'details' ? member : convert(member),
-    ]),
+    Object.entries(value).map(([name, member]) => {
+      const isData = name === 'payload' || name === 'details'
+      const isInvalid =
+        hasParties && name === 'party' && typeof member === 'string' && !isParty(member)
+      return [
+        name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+        isInvalid ? null : isData ? member : convert(member, hasParties),
+      ]
+    }),
   )
 }

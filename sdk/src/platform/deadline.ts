@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import { shownValue } from './shown-value.ts'
 
 /** The outermost of the nested waits (D-38). */
-export const TIMEOUT_MS = 10_000
+export const READ_TIMEOUT_MS = 10_000
 
 /** An internal reason, shared because creating an error for each call is slow. */
 const CALL_ENDED = new Error('the call has ended')
@@ -71,17 +71,4 @@ export function onAbort(signal: AbortSignal, call: () => void): () => void {
     })
   }
   return () => calls.delete(call)
-}
-
-/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one if it is late. */
-export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  try {
-    return await Promise.race([
-      coming,
-      clock.delay(ms, done.signal).then(() => Promise.reject(new Error('too late'))),
-    ])
-  } finally {
-    done.abort(CALL_ENDED)
-  }
 }

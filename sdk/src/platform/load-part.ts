@@ -1,22 +1,40 @@
 /** Loads parts of the SDK on demand, by `import()`. */
-import { failure } from '../errors.ts'
+import { failure, transient } from '../errors.ts'
+import { deviceState } from './page.ts'
 
 /**
  * Loads a part. After a failure the next call tries again.
  *
- * @throws {QuorumscanError} PART_UNAVAILABLE.
+ * @throws {QuorumscanError} OFFLINE, PART_UNAVAILABLE.
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load()
   } catch (cause) {
     const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis
+    if (deviceState().isOffline && !isServiceWorker)
+      throw transient('OFFLINE', OFFLINE_MESSAGE, { cause })
     const message = isServiceWorker
       ? 'A service worker has no `import()`: bundle the SDK into one file.'
       : 'A part of the SDK could not be loaded. Try again.'
     throw failure('PART_UNAVAILABLE', message, { retryable: !isServiceWorker, cause })
   }
 }
+
+/** What is made with the first call. After a failure the next call tries again. */
+export function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
+  let making: Promise<Part> | undefined
+  return () => {
+    making ??= make().catch((error: unknown) => {
+      making = undefined
+      throw error
+    })
+    return making
+  }
+}
+
+const OFFLINE_MESSAGE =
+  'This device is offline, and a part of the SDK is not loaded yet. Try again.'
 
 type AnyMethod<Result> = (...input: never) => Result
 

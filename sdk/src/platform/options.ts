@@ -1,5 +1,5 @@
 /**
- * Checks of the options of a client, when it is made: for programs in JavaScript and JSON configuration. An unknown name
+ * Checks of the options of a client, when it is made, and of a call: for programs in JavaScript and JSON configuration. An unknown name
  * and a value out of its set are errors, so that a misspelt safety option never has the effect of a weaker one.
  */
 import { invalidArgument } from '../errors.ts'
@@ -24,6 +24,11 @@ export const isMs = rule(
 export const isObject = rule(
   'must be an object',
   (value) => typeof value === 'object' && value !== null,
+)
+
+export const isSignal = rule(
+  'must be an AbortSignal',
+  (value) => typeof (value as AbortSignal | null)?.throwIfAborted === 'function',
 )
 
 export function isWhole(min: number, max = Number.MAX_SAFE_INTEGER): OptionCheck {
@@ -55,24 +60,25 @@ export const isThreshold = isOr(
 /**
  * Options that are `undefined` have their defaults.
  *
+ * @param taker - For messages: `createScan`.
  * @param checks - Of every option: the compiler demands that none is missing.
  * @throws {QuorumscanError} INVALID_ARGUMENT.
  */
 export function assertOptions<Options extends object>(
-  client: string,
+  taker: string,
   options: Options,
   checks: { readonly [Name in keyof Required<Options>]: OptionCheck },
 ): void {
   if (typeof options !== 'object' || options === null)
-    throw invalidArgument(`${client} takes an object of options.`)
+    throw invalidArgument(`The options of ${taker} must be an object.`)
   const known = new Map<string, OptionCheck>(Object.entries(checks))
   for (const [name, value] of Object.entries(options)) {
     const check = known.get(name)
     if (check === undefined) {
       const names = [...known.keys()].join(', ')
-      throw invalidArgument(`${client} has no option \`${name}\`. It has ${names}.`)
+      throw invalidArgument(`\`${name}\` is no option of ${taker}. It has ${names}.`)
     }
     const broken = value === undefined ? null : check(value)
-    if (broken !== null) throw invalidArgument(`The option \`${name}\` of ${client} ${broken}.`)
+    if (broken !== null) throw invalidArgument(`The option \`${name}\` of ${taker} ${broken}.`)
   }
 }

@@ -1,6 +1,6 @@
 /** Pages whose event targets accept no signal of another realm, as those of jsdom. */
 import { afterEach, expect, it, vi } from 'vitest'
-import { onWake } from './page.ts'
+import { onWake } from './page-events.ts'
 
 type Listener = () => void
 

@@ -1,18 +1,27 @@
 /** SHA-256 and Ed25519 of the platform, with an error if it has none. */
 import {
   type CryptoPort,
-  createPlatformCrypto,
+  createWebCrypto,
   fromHex,
   type Genesis,
+  memberSetOf,
   nodeCrypto,
   type Sha256,
 } from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
+import type { createNodePort } from './node-port.ts'
 
-/** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
-export function platformCrypto(): CryptoPort {
+/**
+ * @param load - Loads the code of Node, which pages do not need.
+ * @throws {QuorumscanError} CRYPTO_UNAVAILABLE, PART_UNAVAILABLE.
+ */
+export async function platformCrypto(
+  load: () => Promise<{ readonly createNodePort: typeof createNodePort }>,
+): Promise<CryptoPort> {
+  const node = nodeCrypto()
+  if (node !== undefined) return (await load()).createNodePort(node)
   try {
-    return createPlatformCrypto()
+    return createWebCrypto()
   } catch (cause) {
     throw cryptoUnavailable(cause)
   }
@@ -24,7 +33,7 @@ export function platformCrypto(): CryptoPort {
  * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
  */
 export async function assertEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
-  const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? '')
+  const publicKey = fromHex(memberSetOf(genesis).members[0]?.scanKey ?? '')
   const wrong = { publicKey, signature: new Uint8Array(64), message: new Uint8Array() }
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
     throw cryptoUnavailable(cause)

@@ -2,7 +2,8 @@
 import { until } from '@quorumscan/testkit'
 import { expect, it, vi } from 'vitest'
 import { systemClock } from './clock.ts'
-import { createSharedStore, sharedValue } from './shared-store.ts'
+import { createSharedStore } from './shared-store.ts'
+import { sharedValue } from './shared-values.ts'
 import { createMemoryStore, type Store } from './store.ts'
 
 const KEY = 'floor'

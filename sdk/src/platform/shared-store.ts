@@ -1,12 +1,13 @@
 /**
- * Values in a store that several clients may share. Changes run one after the other.
+ * Values in a store that several clients may share. Changes run one after the other. Loaded by clients that have a store.
  *
  * A store that fails, hangs, or returns what the SDK has not written, fails the calls that need it: without its values a
  * change of owner would not be detected. A client that is told of failures continues with the values in memory instead.
  */
 import { type QuorumscanError, transient } from '../errors.ts'
 import type { Clock } from './clock.ts'
-import { inTime } from './deadline.ts'
+import { inTime } from './clock.ts'
+import type { Change, SharedStore } from './shared-values.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -17,20 +18,14 @@ export const STORE_MS = 8000
 /** The same if calls continue without the store. */
 export const OPTIONAL_STORE_MS = 1000
 
-/** @throws If the stored value is damaged: it is then not changed. */
-type Change = (value: string | null) => string
-
-export type SharedStore = ReturnType<typeof createSharedStore>
-
 /**
- * @param store - Default: in memory alone.
  * @param onFailure - Called when a value cannot be read or written, once until it can be again. With it no call fails.
  */
 export function createSharedStore(
-  store: Store | undefined,
+  store: Store,
   clock: Clock,
   onFailure?: (error: QuorumscanError) => void,
-) {
+): SharedStore {
   const values = new Map<string, string>()
   /** A call does not wait while an earlier one waits for longer than this. */
   const waitMs = onFailure === undefined ? STORE_MS : OPTIONAL_STORE_MS
@@ -91,7 +86,7 @@ export function createSharedStore(
   }
 
   const joins = new Map<string, Change>()
-  store?.onChange?.((key) => {
+  store.onChange?.((key) => {
     const join = joins.get(key)
     // Its failure is known by `failure` and `onFailure`.
     if (join !== undefined) update(key, join).catch(() => {})
@@ -104,15 +99,9 @@ export function createSharedStore(
     throw new TypeError('it returns a value that is no string')
   }
 
-  /**
-   * The stored value, or the last known one if the store has lost it. null: never set.
-   *
-   * @param check - Throws if the value is damaged.
-   * @throws {QuorumscanError} STORE_UNAVAILABLE.
-   */
+  /** The last known value if the store has lost it. */
   const get = async (key: string, check?: (value: string) => unknown): Promise<string | null> => {
     const known = () => values.get(key) ?? null
-    if (store === undefined) return known()
     const reading = async () => {
       const value = await read(store, key)
       if (value === null) return known()
@@ -123,18 +112,11 @@ export function createSharedStore(
     return attempt(`read ${key}`, (use) => use(reading()), known)
   }
 
-  /**
-   * Changes a value, while no other client of the store does. `change` must be idempotent.
-   *
-   * @param join - Merges values that another tab overwrote from an older copy. It leaves a complete value as it is.
-   * @throws {QuorumscanError} STORE_UNAVAILABLE.
-   */
   const update = async (key: string, change: Change, join?: Change): Promise<void> => {
     if (join !== undefined) joins.set(key, join)
     const updateMemory = () => {
       values.set(key, change(values.get(key) ?? null))
     }
-    if (store === undefined) return updateMemory()
     const updateStore = async () => {
       const stored = await read(store, key)
       const value = change(stored ?? values.get(key) ?? null)
@@ -157,45 +139,7 @@ export function createSharedStore(
   return {
     get,
     update,
-    /** Why a value cannot be read or written now; null: all can. */
-    failure: (): QuorumscanError | null => [...failures.values()][0] ?? null,
-  }
-}
-
-/** One shared value as JSON. */
-export function sharedValue<T>(
-  shared: SharedStore,
-  key: string,
-  options: {
-    /** The value before any was stored. Also in place of a damaged one, unless `isValid` is given. */
-    readonly first: T
-    /** Merges two values. Default: the newer one. */
-    merge?(stored: T, value: T): T
-    /** Whether the parsed value can be used. Any other one is damaged: it is neither ignored nor replaced. */
-    isValid?(value: unknown): boolean
-  },
-) {
-  const { first, merge = (_, value) => value, isValid } = options
-  const parse = (text: string | null): T => {
-    if (text === null) return first
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      // Not JSON: `value` stays undefined, which no check accepts.
-    }
-    if (isValid?.(value) === false) throw new TypeError('its value is damaged')
-    return (value as T) ?? first
-  }
-  return {
-    /** @throws {QuorumscanError} STORE_UNAVAILABLE. */
-    load: async (): Promise<T> => merge(first, parse(await shared.get(key, parse))),
-    /** A failure is known by `failure` of the store alone. */
-    async save(value: T): Promise<void> {
-      const change = (text: string | null) => JSON.stringify(merge(parse(text), value))
-      // Without a merge, two tabs would restore their own values for ever.
-      await shared.update(key, change, options.merge && change).catch(() => {})
-    },
+    failure: () => [...failures.values()][0] ?? null,
   }
 }
 

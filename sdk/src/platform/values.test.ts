@@ -1,15 +1,15 @@
 /** Amounts, times, contract ids and parties as texts. */
 import { expect, it } from 'vitest'
+import { parseParty } from './parse-party.ts'
+import { isParty } from './party.ts'
 import {
   addAmounts,
   compareAmounts,
   formatAmount,
   fromDate,
   isContractId,
-  isParty,
   parseAmount,
   parseContractId,
-  parseParty,
   shortParty,
   toDate,
 } from './values.ts'
@@ -50,7 +50,11 @@ it('typed amounts are read, and refused with a sentence', () => {
 
 it('amounts are shown without the zeros at their end', () => {
   expect(['2.5000000000', '10.0000000000', '100', '0.0', '-1.50'].map(formatAmount)).toEqual([
-    ...['2.5', '10', '100', '0', '-1.5'],
+    '2.5',
+    '10',
+    '100',
+    '0',
+    '-1.5',
   ])
 })
 

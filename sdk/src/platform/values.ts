@@ -1,8 +1,9 @@
-/** Values of the ledger as texts: amounts, contract ids, parties and times. All exports are public. */
+/** Values of the ledger as texts: amounts, contract ids, parties and times. All exports are public, as those of `party.ts`. */
 import { formatInstant } from '@quorumscan/verifier'
-import { failure, invalidArgument } from '../errors.ts'
-import { microsOf } from './clock.ts'
+import { invalidArgument } from '../errors.ts'
+import { PARTY } from './party.ts'
 import { shownValue } from './shown-value.ts'
+import { microsOf } from './times.ts'
 
 const SCALE = 10
 const AMOUNT = /^([+-]?)([0-9]+)(?:\.([0-9]*))?$/
@@ -83,55 +84,10 @@ export function parseContractId(text: string): ContractId {
   )
 }
 
-declare const partyBrand: unique symbol
-/** The id of a party: a hint, `::`, and its fingerprint. `parseParty` makes one of a text. */
-export type Party = string & { readonly [partyBrand]: 'Party' }
-
-const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
-const HINT_UNITS_MAX = 185
-const FINGERPRINT_DIGITS = 64
 /** Digits of the fingerprint to show from each end. */
 const [FIRST_DIGITS, LAST_DIGITS] = [8, 4]
 /** A longer hint would push the fingerprint out of sight. */
 const SHOWN_HINT_LENGTH_MAX = 32
-
-/**
- * Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists.
- *
- * @example const party = isParty(typed) ? typed : await scan.names.resolve(typed)
- */
-export function isParty(text: unknown): text is Party {
-  return typeof text === 'string' && PARTY.test(text)
-}
-
-/** Parses a typed or stored party, and trims it. @example parseParty(input.value) @throws {QuorumscanError} INVALID_PARTY. */
-export function parseParty(typed: string): Party {
-  const text = String(typed).trim()
-  if (isParty(text)) return text
-  throw failure('INVALID_PARTY', partyProblem(text))
-}
-
-/** Why the text is not a party, as a sentence. */
-function partyProblem(text: string): string {
-  const form = 'A party is a hint, "::", 1220 and 64 lower-case hex digits'
-  const [hint = '', fingerprint, ...more] = text.split('::')
-  if (fingerprint === undefined || more.length > 0) return `${form}.`
-  if (hint === '') return `${form}: the hint is missing.`
-  const foreign = /[^A-Za-z0-9_-]/u.exec(hint)?.[0]
-  if (foreign !== undefined) {
-    const code = foreign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
-    return `${form}: the hint has "${foreign}" (U+${code}), not only A-Z, a-z, 0-9, "-" and "_".`
-  }
-  if (hint.length > HINT_UNITS_MAX)
-    return `${form}: the hint has ${hint.length} characters, more than ${HINT_UNITS_MAX}.`
-  if (!fingerprint.startsWith('1220')) return `${form}: what follows "::" does not begin with 1220.`
-  const digits = fingerprint.slice('1220'.length)
-  if (/^[0-9a-fA-F]*$/.test(digits)) {
-    if (digits.length === FINGERPRINT_DIGITS) return `${form}: it has upper-case digits.`
-    return `${form}: after 1220 it has ${digits.length} digits, not ${FINGERPRINT_DIGITS}. Copy it again.`
-  }
-  return `${form}: what follows 1220 has other characters. Copy it again.`
-}
 
 /**
  * A short form for display: `alice::12205c3f…09ab`, with at most 32 characters of the hint. It does not identify the

@@ -1,13 +1,18 @@
 /** Names in React: what to show for a recipient, and whether to believe it. */
 import type { KnownError } from '../known-errors.ts'
-import type { FoundEntry, LookupOutcome, NameEntry, WatchOptions } from '../names/lookup-types.ts'
+import type { FoundEntry, Listed, NameEntry, WatchOptions } from '../names/lookup-types.ts'
 import { normalizeName } from '../names/name-rules.ts'
-import { toFound } from '../names/other-lookups.ts'
 import { refusalOfName } from '../names/parse-name.ts'
-import { readingOf } from '../names/reading.ts'
+import { nameQuery, reverseQuery, searchQuery } from '../names/queries.ts'
 import type { Shown } from '../names/shown.ts'
-import type { Reading } from '../names/watch-state.ts'
-import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
+import {
+  type QueryOptions,
+  type ReadOptions,
+  useCached,
+  useRead,
+  useSettled,
+  useSource,
+} from './reads.ts'
 import { resultOf, type ShownQuery, type UseShownResult, useShown } from './shown-hook.ts'
 
 /** Options of `useName`. */
@@ -33,7 +38,10 @@ export function useName<Data = Shown<NameEntry>>(
   const isIdle = name === '' || query.enabled === false
   const asked = useSettled(isIdle || refusal !== null ? '' : name)
   const { shown: watched, retry } = useShown(names, asked, bounds)
-  const current: Shown<NameEntry> = asked === name && !isIdle ? watched : { kind: 'pending' }
+  const { pollMs: _, ...subject } = bounds
+  const first = useCached(nameQuery(names, name, { ...subject, scope: query.scope }), bounds)
+  const known = watched.kind === 'pending' ? first : watched
+  const current: Shown<NameEntry> = asked === name && !isIdle ? known : { kind: 'pending' }
   const shown: Shown<NameEntry> =
     refusal !== null && !isIdle ? { kind: 'failed', error: refusal as KnownError } : current
   const accept = (party: string) => names.acceptChange(name, party)
@@ -41,46 +49,35 @@ export function useName<Data = Shown<NameEntry>>(
 }
 
 /** Entries whose names begin with the typed text, for a list below the field. */
-export type UseSearchResult<Data = readonly FoundEntry[]> = {
+export type UseSearchResult<Data = readonly Listed<FoundEntry>[]> = {
   /** `proven`: these are the first entries with the prefix. */
-  readonly shown: Shown<readonly FoundEntry[]>
-  /** In byte order of the names. Empty unless `shown` is `proven`. */
-  readonly entries: readonly FoundEntry[]
+  readonly shown: Shown<readonly Listed<FoundEntry>[]>
+  /** In byte order of the names. Empty unless `shown` is `proven`. `party` is null if the owner is not a party. */
+  readonly entries: readonly Listed<FoundEntry>[]
   /** What `select` makes of the entries; undefined unless `shown` is `proven`. */
   readonly data: Data | undefined
 }
-
-const SUGGESTIONS = 10
 
 /**
  * Names to choose from while the user types. Look up the chosen one with `useName`.
  *
  * @param typed - The prefix of a name; may be empty.
  */
-export function useSearch<Data = readonly FoundEntry[]>(
+export function useSearch<Data = readonly Listed<FoundEntry>[]>(
   typed: string,
   options: ReadOptions & {
     /** The number of entries. Default 10. */
     readonly limit?: number
-    readonly query?: QueryOptions<readonly FoundEntry[], Data>
+    readonly query?: QueryOptions<readonly Listed<FoundEntry>[], Data>
   } = {},
 ): UseSearchResult<Data> {
-  const { names: own, query = {}, limit = SUGGESTIONS, ...bounds } = options
+  const { names: own, query = {}, limit = 10, ...bounds } = options
   const { select, ...more } = query
   const names = useSource(own)
   const prefix = useSettled(typed)
-  const list = async (signal: AbortSignal): Promise<Reading<readonly FoundEntry[]>> => {
-    const found: FoundEntry[] = []
-    for await (const entry of names.search(prefix, { ...bounds, signal, pageSize: limit }))
-      if (found.push(entry) === limit) break
-    const [first] = found
-    const recordTime = found.map((entry) => entry.recordTime).sort()[0] ?? null
-    const facts = { validUntil: null, clockSkewMs: first?.clockSkewMs ?? null, changed: null }
-    return { ...facts, value: found, basis: first?.basis ?? 'proxy', recordTime }
-  }
   const asked = { ...bounds, isOn: prefix !== '', query: more }
-  const read = useRead(names, ['search', prefix, limit, bounds], list, asked)
-  const shown: Shown<readonly FoundEntry[]> =
+  const read = useRead(searchQuery(names, prefix, { ...bounds, limit, scope: more.scope }), asked)
+  const shown: Shown<readonly Listed<FoundEntry>[]> =
     prefix === typed && typed !== '' ? read.shown : { kind: 'pending' }
   const entries = (shown.kind === 'proven' && shown.value) || []
   const data = shown.kind === 'proven' ? (select?.(entries) ?? (entries as never)) : undefined
@@ -105,13 +102,9 @@ export function useReverse<Data = FoundEntry | null>(
 ): UseReverseResult<Data> {
   const { names: own, query, ...bounds } = options
   const names = useSource(own)
-  const reverse = async (signal: AbortSignal): Promise<Reading<FoundEntry>> => {
-    const [outcome] = await names.reverseMany([party], { ...bounds, signal })
-    // One asked, one answered.
-    return readingOf(`reverse ${party}`, outcome as LookupOutcome, toFound)
-  }
   const more = { ...bounds, isOn: party !== '', query }
-  const { shown, data, refetch } = useRead(names, ['reverse', party, bounds], reverse, more)
+  const asked = reverseQuery(names, party, { ...bounds, scope: query?.scope })
+  const { shown, data, refetch } = useRead(asked, more)
   const name = shown.kind === 'proven' ? (shown.value?.name ?? null) : null
   return { shown, name, data, retry: refetch }
 }

@@ -8,7 +8,9 @@ import { displayParty, NAME_SERVICE } from '../naming/display.ts'
 import type { Resolver } from '../naming/resolver.ts'
 import type { Candidate } from '../naming/results.ts'
 import type { ResolverWatchOptions } from '../naming/watch-resolution.ts'
-import { hasEnded, systemClock } from '../platform/clock.ts'
+import { systemClock } from '../platform/clock.ts'
+import { KEY, numberOf } from '../platform/query-keys.ts'
+import { hasEnded } from '../platform/times.ts'
 import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 import { resultOf, type ShownQuery, type UseShownResult, useShown } from './shown-hook.ts'
 
@@ -63,19 +65,21 @@ export function usePartyName(
   party: string,
   options: ReadOptions & {
     readonly resolver?: Resolver
-    readonly query?: Pick<QueryOptions, 'enabled' | 'staleTime'>
+    readonly query?: Pick<QueryOptions, 'enabled' | 'staleTime' | 'scope'>
   } = {},
 ): UsePartyNameResult {
   const { names, resolver, query, ...bounds } = options
   const source = useSource<Resolver | Names>(resolver ?? names)
-  const reverse = async (signal: AbortSignal): Promise<Reading<readonly Named[]>> => {
+  const reverse = async (signal?: AbortSignal): Promise<Reading<readonly Named[]>> => {
     const found = await namesOf(source, party, { ...bounds, signal })
     const [recordTime = null] = found.flatMap((one) => one.recordTime ?? []).sort()
     const facts = { basis: 'proxy', validUntil: null, clockSkewMs: null, changed: null } as const
     return { ...facts, value: found, recordTime }
   }
   const more = { ...bounds, isOn: party !== '', query }
-  const read = useRead(source, ['party-name', party, bounds], reverse, more)
+  const queryKey = [KEY, query?.scope ?? numberOf(source), 'party-name', party, bounds]
+  const queryFn = ({ signal }: { readonly signal?: AbortSignal }) => reverse(signal)
+  const read = useRead({ queryKey, queryFn }, more)
   const { shown } = read
   const known = (shown.kind === 'proven' && shown.value) || []
   const live = known.filter(
@@ -102,6 +106,6 @@ async function namesOf(
     return source.reverse(party, { ...(read.signal && { signal: read.signal }) })
   const entry = await source.reverse(party, read)
   if (entry === null || entry.changed !== null) return []
-  const { name, expiresAt: validUntil, clockSkewMs, recordTime } = entry
-  return [{ party, displayName: name, resolver: NAME_SERVICE, validUntil, clockSkewMs, recordTime }]
+  const { name, expiresAt: validUntil, ...facts } = entry
+  return [{ ...facts, displayName: name, resolver: NAME_SERVICE, validUntil }]
 }

@@ -1,5 +1,5 @@
 /** What the hooks share: the names of the tree, the pause in typing, and reads on TanStack Query. */
-import { useQuery } from '@tanstack/react-query'
+import { QueryClientContext, useQuery } from '@tanstack/react-query'
 import type { ReactElement, ReactNode } from 'react'
 import {
   createContext,
@@ -26,7 +26,6 @@ import {
 import { asError } from '../naming/party-resolver.ts'
 import { systemClock } from '../platform/clock.ts'
 import { deviceState } from '../platform/page.ts'
-import { KEY, numberOf } from '../wallet/queries.ts'
 
 /** Options of a query, as in TanStack Query. */
 export type QueryOptions<Answer = unknown, Data = Answer> = {
@@ -36,6 +35,8 @@ export type QueryOptions<Answer = unknown, Data = Answer> = {
   readonly staleTime?: number
   /** Makes `data` of the result. */
   readonly select?: (answer: Answer) => Data
+  /** As of `reverseQuery` and `searchQuery`: the hook finds what was read with it. */
+  readonly scope?: string
 }
 
 /** Options of the hooks that read names. */
@@ -91,16 +92,18 @@ export function useSettled(text: string): string {
   return text === '' ? '' : settled
 }
 
+/** A read: the options of a query, as of `nameQuery`. */
+type Asked<Value> = {
+  readonly queryKey: readonly unknown[]
+  readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<Reading<Value>>
+}
+
 /**
  * A read on TanStack Query, repeated while it is shown and the page is visible, less often while it fails. It also runs
  * if the device reports to be offline, since the nodes may be on it. Whether an answer is recent is decided as in a watch.
- *
- * @param key - Kind and subject of the read, and what else distinguishes it.
  */
 export function useRead<Value, Data>(
-  source: object,
-  key: readonly unknown[],
-  read: (signal: AbortSignal) => Promise<Reading<Value>>,
+  { queryKey, queryFn }: Asked<Value>,
   options: {
     readonly isOn: boolean
     readonly maxAgeMs?: number
@@ -112,8 +115,8 @@ export function useRead<Value, Data>(
   const { enabled = true, staleTime = maxAgeMs, select } = asked
   const isOn = options.isOn && enabled
   const query = useQuery({
-    queryKey: [KEY, numberOf(source), ...key],
-    queryFn: ({ signal }) => read(signal),
+    queryKey,
+    queryFn: ({ signal }) => queryFn({ signal }),
     enabled: isOn,
     staleTime: Math.min(staleTime, maxAgeMs),
     refetchInterval: ({ state: { status, errorUpdateCount } }) =>
@@ -131,6 +134,16 @@ export function useRead<Value, Data>(
   const value = isAnswer ? shown.value : null
   const data = isAnswer ? (select ? select(value) : (value as never)) : undefined
   return { shown, data, refetch: () => void query.refetch() }
+}
+
+/** What the cache has of a read, such as of one on a server; nothing is read. */
+export function useCached<Value>(
+  { queryKey }: Asked<Value>,
+  limits: { readonly maxAgeMs?: number | undefined; readonly pollMs?: number | undefined },
+): Shown<Value> {
+  const reading = useContext(QueryClientContext)?.getQueryData<Reading<Value>>(queryKey)
+  const { maxAgeMs = MAX_AGE_MS, pollMs = MAX_AGE_MS } = limits
+  return useShownNow(useStateOf(reading, null), { maxAgeMs, pollMs })
 }
 
 /** The state of a watch that a query is in; null: no answer yet. */

@@ -4,7 +4,7 @@ import type { KnownError } from '../known-errors.ts'
 import type { WatchOptions } from '../names/lookup-types.ts'
 import type { Shown } from '../names/shown.ts'
 import { asError } from '../naming/party-resolver.ts'
-import type { Party } from '../platform/values.ts'
+import type { Party } from '../platform/party.ts'
 
 /** A query of a hook that watches. */
 export type ShownQuery<T, Data> = {
@@ -12,13 +12,17 @@ export type ShownQuery<T, Data> = {
   readonly enabled?: boolean
   /** Makes `data` of the result. */
   readonly select?: (shown: Shown<T>) => Data
+  /** As of `nameQuery`: what was read with it is shown until the first answer of the watch. */
+  readonly scope?: string
 }
 
 /** What is known of a typed recipient. Both hooks for recipients return it. */
 export type UseShownResult<T, Data = Shown<T>> = {
   /** `pending` also while nothing is typed, and until typing pauses. */
   readonly shown: Shown<T>
-  /** The party to send to. Set only if `shown` is `proven` and has a value. */
+  /**
+   * The party to send to. Set only if `shown` is `proven` and has a value; `shown.basis` says how well it is checked.
+   */
   readonly party: Party | null
   /** What `select` makes of `shown`. */
   readonly data: Data
@@ -80,11 +84,11 @@ export function useShown<T>(
 }
 
 /** The result of a hook for recipients. */
-export function resultOf<T extends { readonly party: string }, Data>(
+export function resultOf<T extends { readonly party: Party }, Data>(
   shown: Shown<T>,
   more: {
     readonly query: ShownQuery<T, Data>
-    readonly accept: (party: string) => Promise<void>
+    readonly accept: (party: Party) => Promise<void>
     retry(): void
   },
 ): UseShownResult<T, Data> {
@@ -92,8 +96,7 @@ export function resultOf<T extends { readonly party: string }, Data>(
   const { select = (shown: Shown<T>): Data => shown as never } = query
   return {
     shown,
-    // Parties of the ledger have their form.
-    party: shown.kind === 'proven' ? ((shown.value?.party ?? null) as Party | null) : null,
+    party: shown.kind === 'proven' ? (shown.value?.party ?? null) : null,
     data: select(shown),
     async acceptChange() {
       if (shown.kind !== 'changed') return

@@ -5,12 +5,12 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useCallback, useRef, useState } from 'react'
+import { useCallback, useId, useRef, useState } from 'react'
 import type { PaymentState, QuorumscanError } from '../errors.ts'
 import { asError } from '../naming/party-resolver.ts'
+import { KEY } from '../platform/query-keys.ts'
 import type { PaymentProgress, PaymentResult } from '../wallet/payment-result.ts'
 import type { Payments, TransferInput, UnfinishedPayment } from '../wallet/payments.ts'
-import { KEY } from '../wallet/queries.ts'
 import type { TransferResult } from '../wallet/wallet.ts'
 
 /** Options of `useTransfer`. */
@@ -55,6 +55,7 @@ const PAYMENTS = { stored: 'not-paid', sent: 'unknown', done: 'paid' } as const
  */
 export function useTransfer({ payments }: UseTransferOptions): UseTransferResult {
   const client = useQueryClient()
+  const id = useId()
   const running = useRef<AbortController | null>(null)
   const [steps, setSteps] = useState<readonly PaymentProgress[]>([])
   const mutation = useMutation<PaymentResult<TransferResult>, QuorumscanError, TransferWork>({
@@ -87,7 +88,8 @@ export function useTransfer({ payments }: UseTransferOptions): UseTransferResult
   })
   const made = mutation.data ?? null
   const { data: later } = useQuery({
-    queryKey: [KEY, 'settled', mutation.submittedAt],
+    // Of this hook alone: another one may begin a payment in the same millisecond.
+    queryKey: [KEY, 'settled', id, mutation.submittedAt],
     queryFn: async ({ signal }) =>
       made?.kind === 'unknown' ? await made.settle({ send: false, signal }) : made,
     enabled: made?.kind === 'unknown',
@@ -95,8 +97,9 @@ export function useTransfer({ payments }: UseTransferOptions): UseTransferResult
     networkMode: 'always',
     retry: false,
   })
-  const isLater = made?.kind === 'unknown' && later != null && later.kind !== 'unknown'
-  const result = isLater ? later : made
+  // A query that is disabled still has what was read before.
+  const isSettled = made?.kind === 'unknown' && later != null && later.kind !== 'unknown'
+  const result = isSettled ? later : made
   const cancel = useCallback(() => running.current?.abort(), [])
   const unfinished = mutation.isPending ? [] : (listed ?? [])
   const ofCall = mutation.isIdle ? [] : steps

@@ -29,6 +29,8 @@ describe('parseExactJson', () => {
     '1'.repeat(101),
     '['.repeat(101) + ']'.repeat(101),
     '12345678901234567890x',
+    '{12345678901234567890:1}',
+    '{1e400 : 1}',
   ])('refuses %s', (text) => {
     expect(() => parseExactJson(text)).toThrow()
   })

@@ -13,6 +13,7 @@ const BOUNDS = { depthMax: 100, valuesMax: 1_000_000 }
 const NUMBER_LENGTH_MAX = 100
 
 const NUMBER = /-?\d[\d.eE+-]*/y
+const COLON = /\s*:/y
 const NUMBER_OF_JSON = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 /** Integers with so few digits are exact. Most numbers match. */
 const SMALL = /^-?\d{1,15}$/
@@ -86,6 +87,9 @@ function quoteInexact(text: string): string {
       if (isInexact(number)) {
         quoted += `${text.slice(copiedTo, index)}"${number}"`
         copiedTo = index + number.length
+        // In quotation marks it would be the name of a member.
+        COLON.lastIndex = copiedTo
+        if (COLON.test(text)) throw new SyntaxError('a number in place of the name of a member')
       }
       index += Math.max(number.length - 1, 0)
     }

@@ -1,6 +1,9 @@
 /** Questions about the network. Answers leave out members that differ between scans. */
 import { activitiesBytesMax } from '@quorumscan/reader'
-import { toCamel } from '../platform/camel.ts'
+import { invalidArgument } from '../errors.ts'
+import { assertTexts } from '../platform/arguments.ts'
+import { renameMembers } from '../platform/camel.ts'
+import { anything, assertOptions, isOneOf, isText, isWhole } from '../platform/options.ts'
 import { type ContractId, isContractId } from '../platform/values.ts'
 import {
   isObject,
@@ -145,7 +148,18 @@ export type HoldingsRequest = {
   readonly asOfRound?: number
 }
 
+/** @throws {QuorumscanError} INVALID_ARGUMENT. */
 export function askHoldings(request: HoldingsRequest): Question<SpliceHoldings> {
+  assertOptions<HoldingsRequest>('the request for holdings', request, {
+    migrationId: isWhole(0),
+    recordTime: isText,
+    recordTimeMatch: isOneOf(['exact', 'at_or_before']),
+    ownerPartyIds: anything,
+    asOfRound: isWhole(0),
+  })
+  assertTexts('`ownerPartyIds`', request.ownerPartyIds)
+  for (const name of ['migrationId', 'recordTime'] as const)
+    if (request[name] === undefined) throw invalidArgument(`\`${name}\` is missing.`)
   const { migrationId, recordTime, recordTimeMatch = 'exact', ownerPartyIds, asOfRound } = request
   return question<SpliceHoldings>(
     {
@@ -219,7 +233,7 @@ function readScan(scan: JsonValue): SpliceScans['scans'][number] | undefined {
 
 function readSummary(row: JsonValue): SpliceHoldings['summaries'][number] | undefined {
   return isObject(row) && typeof row['party_id'] === 'string'
-    ? (toCamel(row) as SpliceHoldings['summaries'][number])
+    ? (renameMembers(row) as SpliceHoldings['summaries'][number])
     : undefined
 }
 
@@ -228,7 +242,7 @@ function readActivity(row: JsonValue): SpliceActivity | undefined {
   const isOne = ['event_id', 'activity_type', 'date'].every(
     (name) => text(shared[name]) !== undefined,
   )
-  return isOne ? (toCamel(shared) as SpliceActivity) : undefined
+  return isOne ? (renameMembers(shared) as SpliceActivity) : undefined
 }
 
 function count(value: JsonValue | undefined): number | undefined {

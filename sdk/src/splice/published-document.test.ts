@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createSeededIntegers } from '@quorumscan/testkit'
 import { it as base, type FixturesOf } from '@quorumscan/testkit/fixtures'
-import { idOf, startScans } from '@quorumscan/testkit/splice-scans'
+import { idOf, partyOf, startScans } from '@quorumscan/testkit/splice-scans'
 import { expect } from 'vitest'
 import { createSpliceScan, type SpliceOutcome } from './index.ts'
 
@@ -110,6 +110,8 @@ function text(name: string, draw: Draw): string {
 
 const NAMES = ['a', 'b', 'c', 'd']
 const NAME = 'alice.unverified.cns'
+/** The document calls it any text. */
+const PARTY = partyOf('p')
 const it = base
   .extend('scans', { scope: 'file' }, async ({ fileResources }) =>
     fileResources.opened(await startScans({ svNames: NAMES })),
@@ -137,13 +139,13 @@ const READS: [
 ][] = [
   [
     'LookupEntryByNameResponse',
-    having({ name: NAME }),
+    having({ name: NAME, user: PARTY }),
     ({ scan }: Given) => scan.names.lookup(NAME),
   ],
   [
     'LookupEntryByPartyResponse',
-    having({ user: 'p::1' }),
-    ({ scan }: Given) => scan.names.lookupParty('p::1'),
+    having({ user: PARTY }),
+    ({ scan }: Given) => scan.names.lookupParty(PARTY),
   ],
   ['GetDsoInfoResponse', (body) => body, ({ scan }: Given) => scan.dso()],
   ['DomainScans', (body) => ({ scans: [body] }), ({ scan }: Given) => scan.scans()],
@@ -162,7 +164,7 @@ it.for(READS)('reads every allowed %s', async ([schema, shaped, read], { scans, 
     const draw = createSeededIntegers(`${seed}`)
     const body = JSON.stringify(shaped(makeSchema(schema, draw), draw))
     for (const name of NAMES) scans.behave(name, () => ({ status: 200, text: body }))
-    expect(await read({ scan }), body).toMatchObject({ kind: 'agreed' })
+    expect(await read({ scan }), body).toMatchObject({ kind: 'proven' })
   }
 })
 

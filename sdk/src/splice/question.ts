@@ -1,7 +1,7 @@
 /** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
 import type { TrustRule } from '@quorumscan/verifier'
-import { retryAfter } from '../http/http-failures.ts'
+import { retryAfter } from '../http/stated-errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort, withDeadline } from '../platform/deadline.ts'
 import {
@@ -11,6 +11,7 @@ import {
   type JsonValue,
   parseExactJson,
 } from './exact-json.ts'
+import type { SpliceAnswers, SpliceParticipation } from './splice-answers.ts'
 import {
   createVoteState,
   type MemberScans,
@@ -23,7 +24,7 @@ import {
   type VoteVerdict,
   votesNeeded,
 } from './splice-decider.ts'
-import type { SpliceAnswers, SpliceOutcome, SpliceParticipation } from './splice-outcome.ts'
+import { type SpliceOutcome, spliceFailure } from './splice-outcome.ts'
 
 /** A read of the Scan API. */
 export type Question<T extends JsonValue> = {
@@ -125,7 +126,7 @@ export async function readByVotes<T extends JsonValue>(
       wake(endsAtMs, { kind: 'deadline' })
       feed({ kind: 'began' })
     })
-    return outcomeOf<T>(verdict, state, list)
+    return outcomeOf<T>(question.what, verdict, state, list)
   } finally {
     state.isOver = true
     forget()
@@ -198,6 +199,7 @@ function failed(reason: string, retryAfterMs: number | null = null): ParsedReply
 
 /** The outcome for the caller. */
 function outcomeOf<T>(
+  what: string,
   verdict: VoteVerdict,
   { voters, needed }: VoteState,
   { nodeCount, faultyMax, trust, basis }: MemberList,
@@ -208,22 +210,24 @@ function outcomeOf<T>(
       const voted = voters.filter(({ answer }) => answer !== null)
       const agreed = voted.filter(({ answer }) => answer === verdict.answer)
       const value = (agreed[0]?.value ?? null) as T | null
-      const parts = {
+      return {
         ...base,
+        kind: 'proven',
+        value,
+        recordTime: null,
+        validUntil: null,
         agreed: agreed.map(({ svName }) => svName),
         dissented: voted.filter((voter) => !agreed.includes(voter)).map(({ svName }) => svName),
       }
-      return value === null
-        ? { kind: 'agreed-absent', value: null, ...parts }
-        : { kind: 'agreed', value, ...parts }
     }
     case 'disputed':
     case 'lagging':
-      return { kind: verdict.kind, ...base, groups: groupsOf<T>(voters) }
+      return spliceFailure(what, { ...base, kind: verdict.kind, groups: groupsOf<T>(voters) })
     case 'insufficient': {
       const silent = voters.filter(({ answer }) => answer === null)
       const failures = silent.map(({ svName, failure }) => ({ svName, ...(failure ?? SILENCE) }))
-      return { kind: verdict.kind, ...base, reachable: voters.length - silent.length, failures }
+      const reachable = voters.length - silent.length
+      return spliceFailure(what, { ...base, kind: verdict.kind, reachable, failures })
     }
   }
 }

@@ -14,7 +14,10 @@ type Decider = typeof correct
 
 const DECIDER = 'sdk/src/splice/splice-decider.ts'
 const mutation = (mistake: string, text: string, by: string): Mutation => ({
-  ...{ mistake, file: DECIDER, text, by },
+  mistake,
+  file: DECIDER,
+  text,
+  by,
 })
 const IS_ENOUGH =
   'if (Number.isInteger(votes) && votes >= least && votes <= nodeCount) return votes'

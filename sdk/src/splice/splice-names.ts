@@ -3,16 +3,19 @@
 import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, LONE_SURROGATE, PAGE_SIZE_MAX, parseInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
-import type { Metadata, NameEntry } from '../names/lookup-types.ts'
+import type { Listed, Metadata, NameEntry } from '../names/lookup-types.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { anything, assertOptions } from '../platform/options.ts'
+import { isParty, type Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { isContractId } from '../platform/values.ts'
+import { decided } from './decided.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { sortNames } from './network-questions.ts'
 import { type Question, question } from './question.ts'
-import { decided, type SpliceOutcome } from './splice-outcome.ts'
-import type { SpliceReader, SpliceReadOptions } from './splice-reader.ts'
+import type { SpliceOutcome } from './splice-outcome.ts'
+import { READ_CHECKS, type SpliceReader, type SpliceReadOptions } from './splice-reader.ts'
 
 /**
  * Lookups of names and parties. `resolve`, `reverse` and `search` have the parameters of `createScan`. Names are trimmed
@@ -26,7 +29,7 @@ export interface SpliceNames {
    * @throws {QuorumscanError} INVALID_NAME, CONSENSUS_DISPUTED, CONSENSUS_LAGGING, NOT_ENOUGH_NODES, NETWORK_ERROR,
    *   TIMEOUT, INVALID_QUORUM, INVALID_ARGUMENT, CLOSED. Only answers with an agreement are returned.
    */
-  resolve(name: string, options?: SpliceReadOptions): Promise<string | null>
+  resolve(name: string, options?: SpliceReadOptions): Promise<Party | null>
   /**
    * The entry that represents a party, or null. It is checked forward: a name that does not resolve to the party counts
    * as absent. Throws as `resolve`.
@@ -49,8 +52,9 @@ export interface SpliceNames {
     options?: SpliceReadOptions,
   ): Promise<readonly SpliceOutcome<NameEntry>[]>
   /**
-   * Live entries whose name starts with the prefix, in order of UTF-16 code units. Throws as `resolve`, and
-   * INVALID_ARGUMENT if there are more than a scan returns at once (1000): use a longer prefix.
+   * Live entries whose name starts with the prefix, in order of UTF-16 code units. `party` is null if the owner does not
+   * have the form of a `Party`. Throws as `resolve`, and INVALID_ARGUMENT if there are more than a scan returns at once
+   * (1000): use a longer prefix.
    */
   search(
     prefix: string,
@@ -58,7 +62,7 @@ export interface SpliceNames {
       /** Size of the first page, from 1 to 1000. Default 100. */
       readonly pageSize?: number
     },
-  ): AsyncIterableIterator<NameEntry>
+  ): AsyncIterableIterator<Listed<NameEntry>>
 }
 
 /** Longer than any name or party. */
@@ -70,20 +74,20 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
   const lookup: SpliceNames['lookup'] = async (typed, options = {}) =>
     unexpired(await reader.read(askEntry('name', spliceName(typed)), options))
   const lookupParty: SpliceNames['lookupParty'] = async (party, options = {}) =>
-    reader.read(askEntry('party', checkedText('The party', party)), options)
+    withEnd(await reader.read(askEntry('party', checkedText('The party', party)), options))
 
   /** Turns an entry that expired during the read into an absence. */
   const unexpired = (outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> =>
-    outcome.kind !== 'agreed' || isLive(outcome.value, reader.nowMicros())
-      ? outcome
-      : { ...outcome, kind: 'agreed-absent', value: null }
+    outcome.kind === 'failed' || outcome.value === null || isLive(outcome.value, reader.nowMicros())
+      ? withEnd(outcome)
+      : { ...outcome, value: null }
 
   const reverse: SpliceNames['reverse'] = (party, options = {}) =>
     reader.bounded(options, async (bound) => {
-      const { value } = decided(`reverse ${party}`, await lookupParty(party, bound()))
+      const { value } = decided(await lookupParty(party, bound()))
       if (value === null) return null
       // Between the two reads the name may have lapsed, or its owner may have changed. Then it counts as absent.
-      const forward = decided(`reverse ${party}`, await lookup(value.name, bound())).value
+      const forward = decided(await lookup(value.name, bound())).value
       return forward?.party === party ? forward : null
     })
   const part = () => loadPart(() => import('../names/metadata.ts'))
@@ -100,7 +104,7 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       return (await part()).registryUrlsOf(found)
     },
     async resolve(name, options) {
-      return decided(`resolve ${name}`, await lookup(name, options)).value?.party ?? null
+      return decided(await lookup(name, options)).value?.party ?? null
     },
     lookup,
     lookupParty,
@@ -117,13 +121,14 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
         return outcomes
       })
     },
-    async *search(prefix, options = {}) {
-      const pageSize = pageSizeOf(options)
+    async *search(prefix, asked = {}) {
+      assertOptions<SearchOptions>('search', asked, SEARCH_CHECKS)
+      const { pageSize: _, ...options } = asked
       checkedText('The prefix', prefix)
       // Scans have no second page: a full page is requested again, larger.
-      for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
+      for (let size = pageSizeOf(asked); ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
         const outcome = await reader.read(askPrefix(prefix, size), options)
-        const { value } = decided(`search ${prefix}`, outcome)
+        const { value } = decided(outcome)
         if (value?.isComplete === false && size < PAGE_SIZE_MAX) continue
         yield* value?.entries ?? []
         if (value?.isComplete !== false) return
@@ -132,6 +137,16 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       }
     },
   }
+}
+
+type SearchOptions = NonNullable<Parameters<SpliceNames['search']>[1]>
+
+const SEARCH_CHECKS = { ...READ_CHECKS, pageSize: anything } // `pageSizeOf` checks it.
+
+/** With the time at which the entry ends. */
+function withEnd(outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> {
+  if (outcome.kind === 'failed') return outcome
+  return { ...outcome, validUntil: outcome.value?.expiresAt ?? null }
 }
 
 /** A name of any network: characters of names, and a dot before the ending. */
@@ -161,7 +176,7 @@ function checkedText(what: string, value: string): string {
 
 /** Live entries of a prefix, in order of the names. */
 type EntryList = {
-  readonly entries: readonly NameEntry[]
+  readonly entries: readonly Listed<NameEntry>[]
   /** False: there may be more, which only a longer prefix returns. */
   readonly isComplete: boolean
 }
@@ -197,26 +212,34 @@ function askPrefix(prefix: string, pageSize: number): Question<EntryList> {
       bytesMax: entriesBytesMax(2 * pageSize), // With room for members of newer versions.
     },
     (body, nowMicros) => {
-      const all = readAll(body['entries'], readEntry)
-      if (all === undefined || all.length > pageSize) return undefined
+      const { entries: listed } = body
+      if (!Array.isArray(listed) || listed.length > pageSize) return undefined
+      const all = readAll(listed, readListed)
+      if (all === undefined) return undefined
       if (!all.every(({ name }) => name.startsWith(prefix))) return undefined
       // Scans sort differently.
       const entries = sortNames(all.filter((entry) => isLive(entry, nowMicros)))
-      return entries && { entries, isComplete: all.length < pageSize }
+      return entries && { entries, isComplete: listed.length < pageSize }
     },
   )
 }
 
 /** An entry is live up to and including the time of its expiry, as upstream shows it. */
-function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
+function isLive({ expiresAt }: Pick<NameEntry, 'expiresAt'>, nowMicros: number): boolean {
   return expiresAt === null || (parseInstant(expiresAt) ?? 0) >= nowMicros
 }
 
 function readEntry(entry: JsonValue | undefined): NameEntry | undefined {
+  const listed = readListed(entry)
+  return listed?.party == null ? undefined : listed
+}
+
+/** One entry whose owner cannot be paid hides no other one. */
+function readListed(entry: JsonValue | undefined): Listed<NameEntry> | undefined {
   const { name, user, url, description, contract_id = null, expires_at = null } = membersOf(entry)
-  return whole<NameEntry>({
+  return whole<Listed<NameEntry>>({
     name: text(name),
-    party: text(user) || undefined,
+    party: typeof user !== 'string' ? undefined : isParty(user) ? user : null,
     url: text(url),
     description: text(description),
     expiresAt: readInstant(expires_at),

@@ -4,15 +4,19 @@
  */
 import { isAuthenticated, machineOf, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
-import { transient } from '../errors.ts'
+import { failure, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { READ_TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { loadPart } from '../platform/load-part.ts'
+import { anything, assertOptions, isMs, isOr, isSignal, isWhole } from '../platform/options.ts'
+import { decided } from './decided.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
 import { type MemberList, type Question, type ReadContext, readByVotes } from './question.ts'
-import type { SpliceThreshold } from './splice-decider.ts'
-import { decided } from './splice-outcome.ts'
+import { type SpliceThreshold, votesNeeded } from './splice-decider.ts'
+
+/** The form of a threshold; how many vote is known later. */
+export const isSpliceThreshold = isOr(isWhole(1), 'f+1', '2f+1')
 
 /** Bounds of a read. Each overrides the default of the client. */
 export type SpliceReadOptions = {
@@ -23,6 +27,9 @@ export type SpliceReadOptions = {
   /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
+
+/** The checks of `SpliceReadOptions`. A threshold is INVALID_QUORUM, as `checkThreshold` judges it. */
+export const READ_CHECKS = { threshold: anything, timeoutMs: isMs, signal: isSignal } as const
 
 export type SpliceReader = ReturnType<typeof createSpliceReader>
 
@@ -40,13 +47,13 @@ export function createSpliceReader(options: {
   readonly signal: AbortSignal
 }) {
   const { origin, transport, clock, defaults, signal: closing } = options
-  const { timeoutMs: defaultMs = TIMEOUT_MS } = defaults
+  const { timeoutMs: defaultMs = READ_TIMEOUT_MS } = defaults
   let current: { readonly list: MemberList; readonly loadedAtMs: number } | null = null
   let loading: Promise<MemberList> | null = null
 
   const loadNow = async (): Promise<MemberList> => {
     const loadedAtMs = clock.monotonicMs()
-    const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + TIMEOUT_MS }
+    const context = { transport, clock, signal: closing, endsAtMs: loadedAtMs + READ_TIMEOUT_MS }
     try {
       const list = await (current === null
         ? openMemberList(origin, context)
@@ -69,11 +76,13 @@ export function createSpliceReader(options: {
 
   return {
     async read<T extends JsonValue>(question: Question<T>, asked: SpliceReadOptions) {
+      assertOptions<SpliceReadOptions>('this read', asked, READ_CHECKS)
       const { threshold = defaults.threshold ?? 'f+1', timeoutMs = defaultMs } = asked
       const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
       const signal = AbortSignal.any([closing, asked.signal ?? closing])
       const bound = { clock, timeoutMs, signal, what: `${question.what}: the list of scans` }
+      await checkThreshold(origin, threshold)
       const list = await withDeadline(bound, whenLoaded)
       return readByVotes(question, list, { transport, clock, threshold, endsAtMs, signal })
     },
@@ -82,6 +91,7 @@ export function createSpliceReader(options: {
       asked: SpliceReadOptions,
       run: (bound: () => SpliceReadOptions) => Promise<T>,
     ): Promise<T> {
+      assertOptions<SpliceReadOptions>('this read', asked, READ_CHECKS)
       const endsAtMs = clock.monotonicMs() + (asked.timeoutMs ?? defaultMs)
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },
@@ -118,6 +128,18 @@ async function ruleOf(
   if (trust === undefined) return null
   const { checkTrust } = await loadPart(() => import('../platform/trust.ts'))
   return checkTrust(trust, nodes)
+}
+
+/**
+ * As far as it is known before anything is asked: under a trust rule, which votes may be needed.
+ *
+ * @throws {QuorumscanError} INVALID_QUORUM; INVALID_ARGUMENT.
+ */
+async function checkThreshold(origin: Origin, threshold: SpliceThreshold): Promise<void> {
+  const rule = await ruleOf(origin)
+  if (rule !== null) votesNeeded(threshold, rule.members.length, rule)
+  if (isSpliceThreshold(threshold) !== null)
+    throw failure('INVALID_QUORUM', 'The threshold is f+1, 2f+1 or a whole number, 1 or more.')
 }
 
 /** Whether everything is configured, so that no list is read. */
@@ -162,12 +184,10 @@ function readMember(row: JsonValue): Member | undefined {
  * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known; INVALID_ARGUMENT.
  */
 async function openMemberList(origin: Origin, context: Omit<ReadContext, 'threshold'>) {
-  const { scans } = origin
+  const scans = await countedScans(origin, context)
   const names = new Set(scans.map(({ svName }) => svName))
   const nodes = scans.map(({ svName }) => ({ name: svName }))
   if (isFixed(origin)) return listOf(names, origin, await ruleOf(origin, nodes), scans)
-  // Its members are not known yet.
-  await ruleOf(origin)
   const voters = votersOf(scans, names)
   const nodeCount = voters.length
   const basis = basisOf(nodeCount)
@@ -183,7 +203,7 @@ async function openMemberList(origin: Origin, context: Omit<ReadContext, 'thresh
 async function readList(from: MemberList, origin: Origin, context: Omit<ReadContext, 'threshold'>) {
   const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
     const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
-    const { value } = decided(question.what, outcome)
+    const { value } = decided(outcome)
     if (value === null) throw new TypeError('a question without absence')
     return value
   }
@@ -195,6 +215,21 @@ async function readList(from: MemberList, origin: Origin, context: Omit<ReadCont
   // A member that leaves the network later has no vote.
   const list = listOf(names, origin, from.trust ?? (await ruleOf(origin, members)), scans)
   return from.basis === 'trusted' ? { ...list, basis: from.basis } : list
+}
+
+/** The configured scans; seeds have the names of their machines, which in Node.js are resolved. */
+async function countedScans(
+  { scans, areScansAll }: Origin,
+  context: Pick<ReadContext, 'clock' | 'signal'>,
+) {
+  const { process } = globalThis as { readonly process?: { readonly versions?: { node?: string } } }
+  if (areScansAll || scans.length === 1 || process?.versions?.node === undefined) return scans
+  const { seedMachines } = await loadPart(() => import('./seed-machines.ts'))
+  const machines = await seedMachines(
+    scans.map(({ publicUrl }) => publicUrl),
+    context,
+  )
+  return scans.map((scan, index) => ({ ...scan, svName: machines[index] ?? scan.svName }))
 }
 
 function basisOf(nodeCount: number): MemberList['basis'] {
@@ -243,16 +278,20 @@ export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | 
   return url.endsWith('/api/scan') ? url : `${url}/api/scan`
 }
 
-/** Each member once, and each address for one member only: each scan has one vote. */
+/**
+ * Each member once, and each address for one member only: each scan has one vote. A member keeps all spellings of its
+ * address, of which not all need to answer.
+ */
 function votersOf(scans: readonly SpliceScanAddress[], names: ReadonlySet<string>) {
   const urlsByName = new Map<string, string[]>()
-  const taken = new Set<string>()
+  const ownerOf = new Map<string, string>()
   for (const { svName, publicUrl } of scans) {
     const url = parseScanUrl(publicUrl, true)
     if (url === undefined || !names.has(svName)) continue
     const address = `${machineOf(url)} ${new URL(url).port}${new URL(url).pathname}`
-    if (taken.has(address)) continue
-    taken.add(address)
+    const owner = ownerOf.get(address) ?? svName
+    if (owner !== svName) continue
+    ownerOf.set(address, owner)
     urlsByName.set(svName, [...(urlsByName.get(svName) ?? []), url])
   }
   return [...urlsByName].map(([svName, urls]) => ({ svName, urls }))

@@ -2,6 +2,7 @@
  * Reads of a Splice network from real HTTP servers with the shapes of the published document. Answers on which scans
  * agree are returned, and no behaviour of f faulty scans becomes an answer.
  */
+import dns from 'node:dns/promises'
 import { createTickingClock, serve } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import {
@@ -12,7 +13,7 @@ import {
   type ScanReply,
   startScans,
 } from '@quorumscan/testkit/splice-scans'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { createSpliceScan, type SpliceOutcome } from './index.ts'
 
@@ -115,7 +116,7 @@ const all = async <T>(rows: AsyncIterable<T>): Promise<T[]> => {
 }
 const hangs: ScanBehaviour = () => null
 const agreedOn = <T>(outcome: SpliceOutcome<T>): T => {
-  expect(outcome).toMatchObject({ kind: 'agreed' })
+  expect(outcome).toMatchObject({ kind: 'proven' })
   return (outcome as { value: T }).value
 }
 
@@ -129,8 +130,8 @@ describe('equal answers of scans', () => {
     expect(await scan.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
     expect(await scan.names.resolve(MISSING, { threshold: 4 })).toBeNull()
     expect(await scan.names.resolveMany([ALICE, MISSING])).toMatchObject([
-      { kind: 'agreed', value: { party: PARTY } },
-      { kind: 'agreed-absent' },
+      { kind: 'proven', value: { party: PARTY } },
+      { kind: 'proven', value: null },
     ])
     expect(await scan.names.resolve(' Alice.unverified.cns\n')).toBe(PARTY)
     expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, party: PARTY })
@@ -138,7 +139,7 @@ describe('equal answers of scans', () => {
     const found = await all(scan.names.search('al', { pageSize: 1 }))
     expect(found.map(({ name }) => name)).toEqual([ALBA, ALICE])
     expect(await scan.names.lookup(ALICE, { threshold: 4 })).toEqual({
-      kind: 'agreed',
+      kind: 'proven',
       value: {
         name: ALICE,
         party: PARTY,
@@ -152,10 +153,12 @@ describe('equal answers of scans', () => {
       faultyMax: 1,
       trust: null,
       basis: 'votes',
+      recordTime: null,
+      validUntil: '2099-01-01T00:00:00.500000Z',
       agreed: NAMES,
       dissented: [],
     })
-    expect(await scan.names.lookup(MISSING)).toMatchObject({ kind: 'agreed-absent', value: null })
+    expect(await scan.names.lookup(MISSING)).toMatchObject({ kind: 'proven', value: null })
   })
 
   it('yield the network data without the members that differ between scans', async ({
@@ -258,7 +261,10 @@ describe('one scan of four that', () => {
 })
 
 describe('mistakes of upstream clients do not occur:', () => {
-  it('equal failures are neither an absence nor an answer', async ({ scans, scan }) => {
+  it('equal failures are neither an absence nor an answer', { tags: ['rest'] }, async ({
+    scans,
+    scan,
+  }) => {
     const failing = [
       replies({ status: 500, text: '{"error":"An unexpected error occurred."}' }),
       replies({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
@@ -268,7 +274,8 @@ describe('mistakes of upstream clients do not occur:', () => {
     for (const behaviour of failing) {
       for (const name of [FIRST, SECOND, THIRD]) scans.behave(name, behaviour)
       const outcome = await scan.names.lookup(ALICE)
-      expect(outcome).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2, nodeCount: 4 })
+      const counted = { kind: 'insufficient', reachable: 1, needed: 2, nodeCount: 4 }
+      expect(outcome).toMatchObject({ kind: 'failed', error: { details: { outcome: counted } } })
     }
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'NOT_ENOUGH_NODES',
@@ -289,7 +296,8 @@ describe('mistakes of upstream clients do not occur:', () => {
     await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
-    expect(await lookup).toMatchObject({ kind: 'insufficient', nodeCount: 4, faultyMax: 1 })
+    const counted = { kind: 'insufficient', nodeCount: 4, faultyMax: 1 }
+    expect(await lookup).toMatchObject({ kind: 'failed', error: { details: { outcome: counted } } })
   })
 
   it('a member list that contains only its sender is not accepted', async ({ scans }) => {
@@ -312,7 +320,7 @@ describe('mistakes of upstream clients do not occur:', () => {
     for (const name of [SECOND, THIRD, FOURTH])
       scans.behave(name, (_, honest) => ({ ...honest, afterMs: 200 }))
     expect(await scan.names.lookup(ALICE)).toMatchObject({
-      kind: 'agreed',
+      kind: 'proven',
       value: { party: PARTY },
       dissented: [FIRST],
     })
@@ -334,25 +342,31 @@ describe('scans that lag', () => {
     expect(agreedOn(outcome).contractId).toBe(idOf('new'))
   })
 
-  it('have the outcome lagging if some answers changed, and disputed if none did', async ({
-    scans,
-    scan,
-  }) => {
+  it('have the outcome lagging if some answers changed, and disputed if none did', {
+    tags: ['rest'],
+  }, async ({ scans, scan }) => {
     scans.behave(FIRST, replies({ status: 200, text: renewed }))
     scans.behave(SECOND, from(scans.requests(SECOND).length + 2))
     scans.behave(FOURTH, lies)
     const outcome = await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: READ_MS })
-    expect(outcome).toMatchObject({ kind: 'lagging' })
+    expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'CONSENSUS_LAGGING' } })
     scans.behave(FOURTH)
     scans.behave(SECOND, replies({ status: 200, text: renewed }))
     const options = { threshold: 3, timeoutMs: READ_MS }
     await Promise.all([
       expect(scan.names.lookup(ALICE, options)).resolves.toMatchObject({
-        kind: 'disputed',
-        groups: [
-          { svNames: [FIRST, SECOND], value: { contractId: idOf('new') } },
-          { svNames: [THIRD, FOURTH], value: { contractId: idOf(ALICE) } },
-        ],
+        kind: 'failed',
+        error: {
+          code: 'CONSENSUS_DISPUTED',
+          details: {
+            outcome: {
+              groups: [
+                { svNames: [FIRST, SECOND], value: { contractId: idOf('new') } },
+                { svNames: [THIRD, FOURTH], value: { contractId: idOf(ALICE) } },
+              ],
+            },
+          },
+        },
       }),
       expect(scan.names.resolve(ALICE, options)).rejects.toMatchObject({
         code: 'CONSENSUS_DISPUTED',
@@ -378,8 +392,15 @@ describe('the set of scans', () => {
     const own = scans.urls[0] as string
     const { port } = new URL(own)
     const spellings = [
-      ...['127.0.0.1', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '[::1]', 'LOCALHOST'],
-      ...['scan.localhost', '127.0.0.1/api/scan'],
+      '127.0.0.1',
+      'localhost',
+      '127.1',
+      '0x7f.0.0.1',
+      '2130706433',
+      '[::1]',
+      'LOCALHOST',
+      'scan.localhost',
+      '127.0.0.1/api/scan',
     ].map(
       (host) => `http://${host.replace('/', `:${port}/`)}${host.includes('/') ? '' : `:${port}`}`,
     )
@@ -392,11 +413,53 @@ describe('the set of scans', () => {
     scans.behave(FIRST, liar)
     await using seeded = createSpliceScan({ seeds: [...spellings, ...scans.urls.slice(1)] })
     expect(await seeded.names.lookup(ALICE)).toMatchObject({
-      kind: 'agreed',
+      kind: 'proven',
       value: { party: PARTY },
       nodeCount: 4,
       basis: 'votes',
     })
+  })
+
+  it('counts names with one address once among seeds, and each name where none is known', async ({
+    scans,
+  }) => {
+    const alone: ScanBehaviour = (asked, honest) => {
+      if (!asked.path.endsWith('/v0/dso')) return lies(asked, honest)
+      const dso = JSON.parse(honest.text)
+      dso.dso_rules.contract.payload.svs = [[partyOf(FIRST), { name: FIRST }]]
+      return { status: 200, text: JSON.stringify(dso) }
+    }
+    scans.behave(FIRST, alone)
+    // Of one label: private names, as the scans have private addresses.
+    const hosts = ['a', 'b', 'c', 'd']
+    const fetchOf: typeof fetch = (input, init) => {
+      const { hostname, pathname, search } = new URL(String(input))
+      const index = hosts.indexOf(hostname)
+      if (index < 0) return fetch(input, init)
+      const url = index < 2 ? scans.urls[0] : scans.urls[index - 1]
+      return fetch(`${url}${pathname.replace('/api/scan', '')}${search}`, init)
+    }
+    const lookup = vi.spyOn(dns, 'lookup')
+    onTestFinished(() => lookup.mockRestore())
+    const addressesOf = (byHost: (host: string) => string) =>
+      lookup.mockImplementation((async (host: string) => [
+        { address: byHost(host), family: 4 },
+      ]) as never)
+    const seeds = hosts.map((host) => `https://${host}`)
+    // Two names of the liar and two others: as four seeds, the two could decide with f + 1 = 2.
+    addressesOf((host) => (host < 'c' ? '203.0.113.1' : `203.0.113.${host.charCodeAt(0)}`))
+    const read = async () => {
+      await using seeded = createSpliceScan({ seeds, fetch: fetchOf, timeoutMs: READ_MS })
+      return await seeded.dso()
+    }
+    expect(await read()).toMatchObject({ nodeCount: 4 })
+    // All share the address of one operator: one voice, and nothing is proven by votes.
+    addressesOf(() => '203.0.113.1')
+    await using one = createSpliceScan({ seeds: seeds.slice(2), fetch: fetchOf })
+    expect(await one.names.lookup(ALICE)).toMatchObject({ basis: 'trusted' })
+    lookup.mockRejectedValue(new Error('ENOTFOUND'))
+    await using unknown = createSpliceScan({ seeds: seeds.slice(2), fetch: fetchOf })
+    expect(await unknown.names.lookup(ALICE)).toMatchObject({ basis: 'votes' })
   })
 
   it.for([2, 3])(
@@ -425,7 +488,7 @@ describe('the set of scans', () => {
       { scans: [first], svCount: 1 },
     ]) {
       await using scan = createSpliceScan(options)
-      expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'agreed', basis: 'trusted' })
+      expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'proven', basis: 'trusted' })
     }
     await using all = createSpliceScan({ seeds: scans.urls })
     expect(await all.names.lookup(ALICE)).toMatchObject({ basis: 'votes' })
@@ -479,6 +542,15 @@ describe('the set of scans', () => {
     })
   })
 
+  it('asks a seed under another spelling of its address if the first does not answer', async ({
+    scans,
+  }) => {
+    // No server listens there.
+    const unheard = scans.urls.map((url) => url.replace('127.0.0.1', '127.0.0.2'))
+    await using scan = createSpliceScan({ seeds: [...unheard, ...scans.urls] })
+    expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'proven', basis: 'votes' })
+  })
+
   it('refuses thresholds that liars could reach, and invalid arguments', async ({
     scan,
     scans,
@@ -486,14 +558,121 @@ describe('the set of scans', () => {
     await expect(scan.names.resolve(ALICE, { threshold: 1 })).rejects.toMatchObject({
       code: 'INVALID_QUORUM',
     })
-    for (const bad of [{}, { seeds: [] }, { seeds: scans.urls, scans: scans.addresses }])
+    const notLists = ['https://a.example', new Set(scans.urls), [null], Array(1)] as never[]
+    for (const bad of [
+      {},
+      { seeds: [] },
+      { seeds: scans.urls, scans: scans.addresses },
+      ...notLists.flatMap((list) => [{ seeds: list }, { scans: list }]),
+    ])
       expect(() => createSpliceScan(bad)).toThrow(
         expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
       )
+    await using unused = createSpliceScan({ seeds: scans.urls })
+    for (const threshold of [0, 1.5, '3' as never])
+      await expect(unused.names.resolve(ALICE, { threshold })).rejects.toMatchObject({
+        code: 'INVALID_QUORUM',
+      })
+    expect(unused.status()).toBeNull()
     for (const name of ['alice', 'аlice.unverified.cns', 'alice .cns', ''])
       await expect(scan.names.resolve(name)).rejects.toMatchObject({ code: 'INVALID_NAME' })
     for (const name of ['\ud800', 'x'.repeat(2_000), 7 as unknown as string])
       await expect(scan.names.resolve(name)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+})
+
+describe('an option that a read does not have, or a wrong value of one', () => {
+  const holdings = { migrationId: 4, recordTime: '2026-01-01T00:00:00Z', ownerPartyIds: [PARTY] }
+  const WRONG = [
+    { treshold: 4 },
+    { timeoutMs: '5' },
+    { timeoutMs: Number.NaN },
+    { signal: {} },
+    { minOffset: 7 },
+    null,
+  ] as never[]
+  type Scan = ReturnType<typeof createSpliceScan>
+  const READS: Readonly<Record<string, (scan: Scan, wrong: never) => Promise<unknown>>> = {
+    dso: (scan, wrong) => scan.dso(wrong),
+    scans: (scan, wrong) => scan.scans(wrong),
+    ansRules: (scan, wrong) => scan.ansRules(wrong),
+    rounds: (scan, wrong) => scan.rounds(wrong),
+    closedRounds: (scan, wrong) => scan.closedRounds(wrong),
+    holdings: (scan, wrong) => scan.holdings(holdings, wrong),
+    activities: (scan, wrong) => all(scan.activities(wrong)),
+    resolve: ({ names }, wrong) => names.resolve(ALICE, wrong),
+    reverse: ({ names }, wrong) => names.reverse(PARTY, wrong),
+    metadata: ({ names }, wrong) => names.metadata(PARTY, wrong),
+    registryUrls: ({ names }, wrong) => names.registryUrls(PARTY, wrong),
+    lookup: ({ names }, wrong) => names.lookup(ALICE, wrong),
+    lookupParty: ({ names }, wrong) => names.lookupParty(PARTY, wrong),
+    resolveMany: ({ names }, wrong) => names.resolveMany([], wrong),
+    search: ({ names }, wrong) => all(names.search('al', wrong)),
+  }
+  const refused = { code: 'INVALID_ARGUMENT' }
+
+  it.each(Object.keys(READS))('of %s is refused before a request', async (name) => {
+    const send = vi.fn<typeof fetch>()
+    await using scan = createSpliceScan({ seeds: ['https://a.example'], fetch: send })
+    for (const wrong of WRONG)
+      await expect(READS[name]?.(scan, wrong), JSON.stringify(wrong)).rejects.toMatchObject(refused)
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  it('of a request for holdings or activities is, too', async () => {
+    const send = vi.fn<typeof fetch>()
+    await using scan = createSpliceScan({ seeds: ['https://a.example'], fetch: send })
+    for (const wrong of [
+      { migrationId: -1 },
+      { migrationId: undefined },
+      { recordTime: 5 },
+      { recordTime: undefined },
+      { recordTimeMatch: 'before' },
+      { ownerPartyIds: PARTY },
+      { ownerPartyIds: undefined },
+      { asOfRound: 1.5 },
+      { round: 1 },
+    ] as object[])
+      await expect(
+        scan.holdings({ ...holdings, ...wrong }),
+        JSON.stringify(wrong),
+      ).rejects.toMatchObject(refused)
+    for (const wrong of [{ order: 'asc' }, { after: 5 }, { pageSize: 0 }, { follow: true }])
+      await expect(
+        all(scan.activities({ order: 'desc', ...wrong } as never)),
+      ).rejects.toMatchObject(refused)
+    for (const pageSize of [0, 1001, '5' as never])
+      await expect(all(scan.names.search('al', { pageSize }))).rejects.toMatchObject(refused)
+    expect(send).not.toHaveBeenCalled()
+  })
+})
+
+describe('activities that do not end', () => {
+  const row = (id: string) => ({
+    event_id: id,
+    activity_type: 'mint',
+    date: '2026-01-30T08:39:18.3Z',
+  })
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [3, 4],
+  ])('fail if %i pages are repeated after %i others', async (period, first) => {
+    const pageAt = (index: number) => (index < first ? index : first + ((index - first) % period))
+    let count = 0
+    await using scan = createSpliceScan({
+      scans: [{ svName: FIRST, publicUrl: 'https://a.example' }],
+      svCount: 1,
+      fetch: async () => Response.json({ activities: [row(String(pageAt(count++)))] }),
+    })
+    const read = async () => {
+      for await (const _ of scan.activities({ order: 'desc' }))
+        if (count > 4 * (first + period)) return 'too many pages'
+      return 'an end'
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'INVALID_RESPONSE' })
   })
 })
 
@@ -508,7 +687,7 @@ describe('an entry that has expired by the clock of the caller', () => {
     for (const name of [THIRD, FOURTH])
       scans.behave(name, replies({ status: 404, text: JSON.stringify(withoutEntry) }))
     const later = await at(NOON + 1).names.lookup(SOON, { threshold: 4 })
-    expect(later).toMatchObject({ kind: 'agreed-absent', agreed: NAMES })
+    expect(later).toMatchObject({ kind: 'proven', value: null, agreed: NAMES })
     // Like upstream: the entry still exists at that very moment.
     expect(await at(NOON).names.lookup(SOON, { threshold: 2 })).toMatchObject({ needed: 2 })
     for (const name of [THIRD, FOURTH])
@@ -531,4 +710,16 @@ it('a client that is closed ends its reads, which fail with CLOSED', async ({
   const ended = new AbortController()
   ended.abort('enough')
   await expect(scan.names.resolve(ALICE, { signal: ended.signal })).rejects.toBe('enough')
+})
+
+it('an owner without the form of a party is no answer, and hides no other entry of a list', async () => {
+  const entries = [entry(ALBA, { user: 'a party: of others::1' }), entry(ALICE)]
+  await using scans = await startScans({ svNames: NAMES, entries })
+  await using scan = createSpliceScan({ scans: scans.addresses, clock: clockNow() })
+  const found = await all(scan.names.search('al', { pageSize: 1 }))
+  expect(found).toMatchObject([
+    { name: ALBA, party: null },
+    { name: ALICE, party: PARTY },
+  ])
+  await expect(scan.names.resolve(ALBA)).rejects.toMatchObject({ code: 'NOT_ENOUGH_NODES' })
 })

@@ -8,14 +8,17 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import {
   anything,
   assertOptions,
+  isArray,
   isFunction,
   isMs,
   isObject,
-  isOr,
+  isOneOf,
+  isText,
   isWhole,
 } from '../platform/options.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { assertUrl } from '../platform/urls.ts'
+import { decided } from './decided.ts'
 import {
   askActivities,
   askAnsRules,
@@ -34,9 +37,11 @@ import {
 } from './network-questions.ts'
 import type { SpliceThreshold } from './splice-decider.ts'
 import { createSpliceNames, type SpliceNames } from './splice-names.ts'
-import { decided, type SpliceOutcome } from './splice-outcome.ts'
+import type { SpliceOutcome } from './splice-outcome.ts'
 import {
   createSpliceReader,
+  isSpliceThreshold,
+  READ_CHECKS,
   type SpliceReadOptions,
   type SpliceScanAddress,
 } from './splice-reader.ts'
@@ -45,7 +50,8 @@ import {
 export type SpliceScanOptions = {
   /**
    * Base URLs of scans of different super-validators, which list all others; https, or this machine. Seeds on one machine
-   * count as one. Of n seeds floor((n − 1) / 3) may lie. Of two or three, two must give the same list. One alone is trusted
+   * count as one: of this machine those with one port, of others those with one host name, and in Node.js those whose names
+   * share an address. Browsers show no addresses: pass seeds of different operators. Of n seeds floor((n − 1) / 3) may lie. Of two or three, two must give the same list. One alone is trusted
    * for it, and answers have the basis `trusted`.
    */
   readonly seeds?: readonly string[]
@@ -129,11 +135,11 @@ export interface SpliceScan extends AsyncDisposable {
  */
 export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
   assertOptions<SpliceScanOptions>('createSpliceScan', options, {
-    seeds: anything,
-    scans: anything,
+    seeds: isArray,
+    scans: isArray,
     svCount: isWhole(1),
     trust: isObject,
-    threshold: isOr(isWhole(1), 'f+1', '2f+1'),
+    threshold: isSpliceThreshold,
     timeoutMs: isMs,
     fetch: isFunction,
     clock: isObject,
@@ -156,15 +162,26 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     rounds: (read = {}) => reader.read(askRounds, read),
     closedRounds: (read = {}) => reader.read(askClosedRounds, read),
     holdings: async (request, read = {}) => reader.read(askHoldings(request), read),
-    async *activities({ after, ...read }) {
-      const pageSize = pageSizeOf(read)
-      for (let last = after ?? null; ; ) {
+    async *activities(options) {
+      assertOptions<ActivitiesOptions>('activities', options, ACTIVITIES_CHECKS)
+      const { order: _, after = null, pageSize: __, ...read } = options
+      const pageSize = pageSizeOf(options)
+      // Every page is compared with one before it, at growing distances, so that pages which repeat end the list.
+      let mark = after
+      let distance = 1
+      for (let last = after, count = 1; ; count++) {
         const outcome = await reader.read(askActivities({ pageSize, after: last }), read)
-        const rows = decided('list activities', outcome).value ?? []
+        const rows = decided(outcome).value ?? []
         yield* rows
-        const newest = rows.at(-1)?.eventId
-        if (newest === undefined || newest === last) return
-        last = newest
+        const oldest = rows.at(-1)?.eventId
+        if (oldest === undefined) return
+        if (oldest === mark)
+          throw failure('INVALID_RESPONSE', 'The scans answer with activities that do not end.')
+        last = oldest
+        if (count < distance) continue
+        mark = oldest
+        distance *= 2
+        count = 0
       }
     },
     status() {
@@ -176,6 +193,15 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
   }
 }
 
+type ActivitiesOptions = Parameters<SpliceScan['activities']>[0]
+
+const ACTIVITIES_CHECKS = {
+  ...READ_CHECKS,
+  order: isOneOf(['desc']),
+  after: isText,
+  pageSize: anything, // `pageSizeOf` checks it.
+}
+
 function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
   if ((seeds === undefined) === (scans === undefined))
     throw invalidArgument('Pass either `seeds` or `scans`.')
@@ -184,15 +210,19 @@ function originOf({ seeds, scans, svCount, trust }: SpliceScanOptions) {
       `\`svCount\` must be a whole number of at least 1, not ${shownValue(svCount)}.`,
     )
   // A seed is named by its host until the list has the name of its super-validator.
-  const addresses =
-    scans ??
-    seeds?.map((url) => ({
-      svName: urlProblem(url) === null ? machineOf(url) : '',
-      publicUrl: url,
-    })) ??
-    []
+  // A copy, which has `undefined` where a list has nothing.
+  const addresses: readonly SpliceScanAddress[] =
+    scans === undefined
+      ? [...(seeds ?? [])].map((url) => ({
+          svName: urlProblem(url) === null ? machineOf(url) : '',
+          publicUrl: url,
+        }))
+      : [...scans]
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
-  for (const [index, { svName, publicUrl }] of addresses.entries()) {
+  for (const [index, address] of addresses.entries()) {
+    if (isObject(address) !== null)
+      throw invalidArgument(`\`scans[${index}]\` ${isObject(address)}.`)
+    const { svName, publicUrl } = address
     const what = scans === undefined ? `seeds[${index}]` : `scans[${index}].publicUrl`
     assertUrl(what, publicUrl, isAuthenticated)
     if (typeof svName !== 'string' || svName === '')

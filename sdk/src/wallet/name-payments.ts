@@ -2,13 +2,14 @@
  * Registrations and renewals as payments (D-84). Each request that pays consumes one contract, so that the ledger shows
  * what became of it: the request of a registration, or the idle state of a renewed subscription.
  */
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import { failure, isQuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
-import { type Clock, microsOf } from '../platform/clock.ts'
-import { recordOf } from '../platform/record.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Party } from '../platform/party.ts'
+import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
-import { callsUntil, isFor, TIMEOUT_MS } from './own-names.ts'
+import { callsUntil, isFor, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
 import type { PaymentResult, SettleOptions } from './payment-result.ts'
 import { findCreation, findEnd } from './payment-search.ts'
 import { isUnpaid, unknownPayment, withPayment } from './payment-state.ts'
@@ -51,7 +52,7 @@ type Done<T> = Extract<PaymentResult<T>, { kind: 'done' }>
 type Work<T> = {
   /** @param period - The due date that a renewal pays for. */
   row(period: string | undefined): Pick<StoredPayment, 'id' | 'kind' | 'body'>
-  run(journal: Journal): Promise<{ result: T; contractId: ContractId | null; party: string }>
+  run(journal: Journal): Promise<{ result: T; contractId: ContractId | null; party: Party }>
 }
 
 /** @internal Only `createPayments` calls it. */
@@ -59,7 +60,7 @@ export function createNamePayments(
   parts: RegistrationParts & {
     readonly clock: Clock
     readonly store: PaymentStore
-    /** @throws {QuorumscanError} NETWORK_ERROR. */
+    /** @throws {QuorumscanError} OFFLINE. */
     readonly assertOnline: () => void
     /** Marks a payment as one that a call of this client makes now, until the returned function is called. */
     readonly markRunning: (payment: StoredPayment) => () => void
@@ -92,7 +93,7 @@ export function createNamePayments(
           'CreatedEvent' in event
             ? [
                 {
-                  ...recordOf(event.CreatedEvent.createArgument),
+                  ...membersOf(event.CreatedEvent.createArgument),
                   contractId: event.CreatedEvent.contractId,
                 },
               ]
@@ -153,8 +154,7 @@ export function createNamePayments(
         const none = { path: '', lastEffect: null, searchAfter: 0, sends: 0, consumes: [] }
         payment ??= { ...work.row(period), party, startedAt, ...none }
         endRunning = markRunning(payment)
-        const { id } = payment
-        stored = (await store.list(party, signal)).find((other) => other.id === id) ?? null
+        stored = await store.find(payment, signal)
         if (stored === null) return []
         const found = await follow(stored, signal)
         return found.kind === 'undecided' ? found.open : []
@@ -235,14 +235,14 @@ export function createNamePayments(
     if (payment.kind === 'renew') {
       const state = created.find((contract) => 'nextPaymentDueAt' in contract) ?? {}
       const paidUntil = String(state['nextPaymentDueAt'])
-      const { microseconds } = recordOf(recordOf(state['payData'])['paymentDuration'])
+      const { microseconds } = membersOf(membersOf(state['payData'])['paymentDuration'])
       const renewableFrom = formatInstant(microsOf(paidUntil) - Number(microseconds ?? 0))
       const result = { name, paidUntil, renewableFrom, wasPaid: false }
       return { kind: 'done', ...position, result }
     }
     const entry = created.find((contract) => contract['name'] === name && 'expiresAt' in contract)
     await names.acceptChange(name, party)
-    const options = callsUntil(parts, clock.monotonicMs() + TIMEOUT_MS, signal)()
+    const options = callsUntil(parts, clock.monotonicMs() + NAME_PAYMENT_TIMEOUT_MS, signal)()
     const own = (await wallet.subscriptions(options)).find(({ subscription }) =>
       isFor(subscription, { name, party }),
     )
@@ -335,7 +335,7 @@ function inputOf({ body }: StoredPayment): RegisterInput {
 
 function entryOf(
   created: Readonly<Record<string, unknown>>,
-  owned: { readonly name: string; readonly party: string },
+  owned: { readonly name: string; readonly party: Party },
 ): NameEntry {
   const { url, description, expiresAt, contractId } = created
   return {

@@ -7,10 +7,10 @@ import type { Http } from '../http/http.ts'
 import { formatOf, readPage } from '../ledger/updates.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { Names } from '../names/names-type.ts'
-import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
+import { allPages } from './all-pages.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 /** A name of the user. */
@@ -41,9 +41,11 @@ type Owned = { readonly name: string; readonly party: string }
 
 /** Live names of the user with a subscription. */
 export async function listOwnEntries(http: Http, options: CallOptions = {}): Promise<OwnEntry[]> {
-  const { signal, timeoutMs } = options
-  const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
-  const { entries } = await http.call(request, isOwnEntriesAnswer)
+  const entries = await allPages(http, options, async (asked) => {
+    const request = { method: 'GET', path: '/v0/entry/all', ...asked } as const
+    const page = await http.call(request, isOwnEntriesAnswer)
+    return { rows: page.entries, next: page.next_page_token }
+  })
   return entries.map(({ contractId, paymentInterval, paymentDuration, ...entry }) => ({
     ...entry,
     contractId: contractId as ContractId, // It was checked.
@@ -80,9 +82,9 @@ export async function ownEntry(
   call: () => CallOptions,
 ): Promise<NameEntry | null> {
   const outcome = await names.lookup(name, { ...call(), receipt: false })
-  if (outcome.kind === 'expired') return null
-  if (!('entry' in outcome)) throw outcomeError(name, outcome)
-  return outcome.entry?.party === party ? outcome.entry : null
+  if (outcome.kind !== 'failed') return outcome.value?.party === party ? outcome.value : null
+  if (outcome.error.code === 'NAME_EXPIRED') return null
+  throw outcome.error
 }
 
 /** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
@@ -141,7 +143,7 @@ export async function requestedDetails(
 }
 
 /** For all steps of a registration, renewal or cancellation together. */
-export const TIMEOUT_MS = 120_000
+export const NAME_PAYMENT_TIMEOUT_MS = 120_000
 /** Confirmations take some hundred ms. Each poll costs three small reads. */
 export const POLL_MS = 300
 

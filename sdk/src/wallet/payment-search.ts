@@ -1,10 +1,10 @@
 /** Finds a payment on the ledger, by its id or its offer, through the ledger interface of a validator. */
+import { membersOf } from '@quorumscan/verifier'
 import { isQuorumscanError, transient } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import { formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
-import { recordOf } from '../platform/record.ts'
+import { findUpdate, formatOf, readLedgerEnd, readPage } from '../ledger/updates.ts'
 import type { ContractId } from '../platform/values.ts'
 import type { PaymentKind, StoredPayment } from './payment-store.ts'
 import type { CallOptions, TransferResult } from './wallet.ts'
@@ -22,7 +22,6 @@ export type Search =
   /** The history begins later. Only the records of the validator know. */
   | { readonly kind: 'pruned' }
 
-const PAGE_SIZE = 200
 const CHOICES: Readonly<Partial<Record<PaymentKind, string>>> = {
   accept: 'TransferInstruction_Accept',
   reject: 'TransferInstruction_Reject',
@@ -54,18 +53,13 @@ async function search(
   if (choice !== undefined) return searchOffer(http, payment, choice, signal)
   const end = await readLedgerEnd(http, signal)
   const updateFormat = formatOf([payment.party])
-  for (let after = payment.searchAfter; after < end; ) {
-    const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
-    for (const { update } of page) {
-      if ('OffsetCheckpoint' in update) after = update.OffsetCheckpoint.value.offset
-      else if ('TopologyTransaction' in update) after = update.TopologyTransaction.value.offset
-      else after = update.Transaction.value.offset
-      if ('Transaction' in update && isOf(payment, update.Transaction.value))
-        return foundIn(update.Transaction.value)
-    }
-    if (page.length < PAGE_SIZE) break
-  }
-  return { kind: 'none', end }
+  const range = { after: payment.searchAfter, end, updateFormat, signal }
+  const transaction = await findUpdate(http, range, (update) =>
+    'Transaction' in update && isOf(payment, update.Transaction.value)
+      ? update.Transaction.value
+      : null,
+  )
+  return transaction === null ? { kind: 'none', end } : foundIn(transaction)
 }
 
 /** By the command id, which only the submitting validator shows, or by sender and tracking id. */
@@ -76,7 +70,7 @@ function isOf(payment: StoredPayment, transaction: Transaction): boolean {
     payment.kind === 'transfer' &&
     transaction.events.some((event) => {
       if (!('CreatedEvent' in event)) return false
-      const transfer = recordOf(recordOf(event.CreatedEvent.createArgument)['transfer'])
+      const transfer = membersOf(membersOf(event.CreatedEvent.createArgument)['transfer'])
       return transfer['sender'] === payment.party && transfer['trackingId'] === trackingId
     })
   )
@@ -125,7 +119,7 @@ export async function findEnd(http: Http, read: ContractRead): Promise<ContractE
     if (!('ExercisedEvent' in event)) continue
     const { contractId, consuming, choice, exerciseResult } = event.ExercisedEvent
     if (contractId === read.contractId && consuming && transaction !== null)
-      return { transaction, choice, result: recordOf(exerciseResult) }
+      return { transaction, choice, result: membersOf(exerciseResult) }
   }
   throw transient('CONTRACT_NOT_FOUND', `The end of contract ${read.contractId} is not shown.`)
 }
@@ -157,7 +151,7 @@ async function readTransaction(
 
 function foundIn(transaction: Transaction): Search {
   const first = transaction.events.find((event) => 'ExercisedEvent' in event)
-  const result = recordOf(first?.ExercisedEvent.exerciseResult)
+  const result = membersOf(first?.ExercisedEvent.exerciseResult)
   return { kind: 'found', transaction, result: resultOf(transaction, result) }
 }
 

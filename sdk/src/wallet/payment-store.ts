@@ -1,8 +1,11 @@
 /** Payments whose result is not known, in the client's store, so that a closed session is continued. */
-import { failure, isQuorumscanError, transient } from '../errors.ts'
+import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { inTime, withDeadline } from '../platform/deadline.ts'
+import { inTime } from '../platform/clock.ts'
+import { withDeadline } from '../platform/deadline.ts'
+import { isParty, type Party } from '../platform/party.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
+import { withPayment } from './payment-state.ts'
 
 /** What is paid for. */
 export type PaymentKind =
@@ -20,7 +23,7 @@ export type StoredPayment = {
   readonly id: string
   readonly kind: PaymentKind
   /** The party of the user. */
-  readonly party: string
+  readonly party: Party
   /** Empty for a registration or renewal, which makes several requests. */
   readonly path: string
   readonly body: Readonly<Record<string, unknown>> | null
@@ -53,17 +56,18 @@ export function createPaymentStore(
   const own = new Map<string, StoredPayment>()
   const slot = ({ id, party }: Pick<StoredPayment, 'id' | 'party'>) => `${party} ${id}`
 
-  const parse = (text: string | null, key: string): StoredPayment[] => {
+  /** `odd`: rows of another form, such as of a newer version of the SDK. They hide no other one, and stay as they are. */
+  const parse = (text: string | null, key: string): { list: StoredPayment[]; odd: unknown[] } => {
     try {
-      const list: unknown = JSON.parse(text ?? '[]')
-      if (Array.isArray(list) && list.every(isStoredPayment)) return list
+      const rows: unknown = JSON.parse(text ?? '[]')
+      if (Array.isArray(rows)) {
+        const odd = rows.filter((row) => !isStoredPayment(row))
+        return { list: rows.filter(isStoredPayment), odd }
+      }
     } catch {
       // Reported below.
     }
-    throw failure(
-      'INVALID_ARGUMENT',
-      `The store has unreadable payments under ${key}. Nothing is sent, because one of them may be the same. Look at the transactions of the party, then delete the value.`,
-    )
+    throw unreadable(key)
   }
 
   /**
@@ -93,7 +97,10 @@ export function createPaymentStore(
    */
   const update = async <T>(
     signal: AbortSignal | undefined,
-    change: (list: StoredPayment[]) => { list: StoredPayment[]; result: T },
+    change: (
+      list: StoredPayment[],
+      problem: QuorumscanError | null,
+    ) => { list: StoredPayment[]; result: T },
   ): Promise<T> => {
     let isOver = false
     const end = () => {
@@ -107,8 +114,10 @@ export function createPaymentStore(
         const text = read instanceof Promise ? await read : read
         // The caller was told that nothing is stored.
         if (isOver) return
-        const { list, result } = change(parse(text, key))
-        const next = JSON.stringify(list)
+        const stored = parse(text, key)
+        const problem = stored.odd.length > 0 ? unreadable(key) : null
+        const { list, result } = change(stored.list, problem)
+        const next = JSON.stringify([...stored.odd, ...list])
         // Otherwise two tabs would report changes to each other without end.
         if (next !== text) await store.set(key, next)
         made.push(result)
@@ -141,8 +150,10 @@ export function createPaymentStore(
     join: (known: StoredPayment | null) => StoredPayment,
   ): Promise<StoredPayment> => {
     const before = own.get(slot(payment))
-    const storing = update(signal, (list) => {
+    const storing = update(signal, (list, problem) => {
       const known = list.find((other) => slot(other) === slot(payment))
+      // One of them may be the same payment.
+      if (known === undefined && problem !== null) throw problem
       if (known === undefined && list.length >= UNFINISHED_MAX) {
         const message = `${UNFINISHED_MAX} payments are not settled: settle those of \`unfinished()\` first.`
         throw failure('LIMIT_EXCEEDED', message, {
@@ -165,9 +176,26 @@ export function createPaymentStore(
     async list(party: string, signal?: AbortSignal): Promise<readonly StoredPayment[]> {
       const all = await within(signal, async () => {
         const key = await keyOf()
-        return parse(await store.get(key), key)
+        return parse(await store.get(key), key).list
       })
       return all.filter((payment) => payment.party === party)
+    },
+    /**
+     * The payment as it is stored; null: it is not.
+     *
+     * @throws {QuorumscanError} INVALID_ARGUMENT: an unreadable payment may be the same.
+     */
+    async find(
+      payment: Pick<StoredPayment, 'id' | 'party'>,
+      signal?: AbortSignal,
+    ): Promise<StoredPayment | null> {
+      return await within(signal, async () => {
+        const key = await keyOf()
+        const { list, odd } = parse(await store.get(key), key)
+        const found = list.find((other) => slot(other) === slot(payment))
+        if (found === undefined && odd.length > 0) throw unreadable(key)
+        return found ?? null
+      })
     },
     /** Stores what no request was sent for yet. A stored one keeps what was sent. */
     begin: (payment: StoredPayment, signal?: AbortSignal): Promise<StoredPayment> =>
@@ -202,10 +230,14 @@ export function createPaymentStore(
         result: null,
       }))
     },
-    /** Removes it, unless a client sent a request that `payment` does not count. Missing: another client settled it. */
+    /**
+     * Removes it, unless a client sent a request that `payment` does not count, or may have: an unreadable payment may be
+     * the same. Missing: another client settled it.
+     */
     async removeUnlessSent(payment: StoredPayment): Promise<'removed' | 'missing' | 'sent'> {
-      const outcome = await update(undefined, (list) => {
+      const outcome = await update(undefined, (list, problem) => {
         const known = list.find((other) => slot(other) === slot(payment))
+        if (known === undefined && problem !== null) return { list, result: 'sent' as const }
         if (known === undefined) return { list, result: 'missing' as const }
         if (known.sends !== payment.sends) return { list, result: 'sent' as const }
         return { list: list.filter((other) => other !== known), result: 'removed' as const }
@@ -216,12 +248,19 @@ export function createPaymentStore(
   }
 }
 
+/** An unreadable payment may have been sent, so that the error of the one that may be the same is not definite. */
+function unreadable(key: string): QuorumscanError {
+  const message = `The store has unreadable payments under ${key}. Nothing new is sent, because one of them may be the same. Look at the transactions of the party, then delete the value.`
+  return withPayment(failure('INVALID_ARGUMENT', message), 'unknown')
+}
+
 function isStoredPayment(value: unknown): value is StoredPayment {
   if (typeof value !== 'object' || value === null) return false
   const row: Readonly<Record<string, unknown>> = { ...value }
   const { id, kind, party, path, startedAt, lastEffect, searchAfter, sends, consumes } = row
   return (
-    [id, kind, party, path, startedAt].every((text) => typeof text === 'string') &&
+    [id, kind, path, startedAt].every((text) => typeof text === 'string') &&
+    isParty(party) &&
     (lastEffect === null || Number.isSafeInteger(lastEffect)) &&
     [searchAfter, sends].every(Number.isSafeInteger) &&
     (consumes === undefined || Array.isArray(consumes))

@@ -7,6 +7,7 @@
  */
 import {
   formatInstant,
+  membersOf,
   NOT_AFTER_MICROS_MAX,
   PAYMENT_EXPIRY_MICROS_MAX,
   parseInstant,
@@ -17,10 +18,12 @@ import { sha256 } from '@quorumscan/verifier/certified'
 import { failure, invalidArgument, isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import * as answers from '../generated/checks.ts'
 import { readLedgerEnd } from '../ledger/updates.ts'
-import { toCamel } from '../platform/camel.ts'
-import { microsOf, randomId } from '../platform/clock.ts'
+import { renameMembers } from '../platform/camel.ts'
 import { offlineError } from '../platform/online.ts'
-import { recordOf } from '../platform/record.ts'
+import { parseParty } from '../platform/parse-party.ts'
+import { isParty, type Party } from '../platform/party.ts'
+import { randomId } from '../platform/random.ts'
+import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
 import { createNamePayments } from './name-payments.ts'
 import type {
@@ -44,8 +47,8 @@ import type { CallOptions, TransferResult } from './wallet.ts'
 
 /** A transfer of coin. */
 export type TransferInput = {
-  /** A party. */
-  readonly receiver: string
+  /** As a lookup, a hook or the wallet returns it; `parseParty` makes one of a text. */
+  readonly receiver: Party
   /** An amount of coin, as a decimal text such as `1.5`, greater than zero: `parseAmount` reads a typed one. */
   readonly coin: string
   /** Until when the receiver can accept, ISO-8601 UTC: at most 30 days ahead. Default: in 24 hours. */
@@ -73,12 +76,12 @@ export type UnfinishedPayment = {
 }
 
 /**
- * Payments of the token's user. Each call resolves to what became of the payment, also if the connection fails. Pass
+ * Payments of the token's user, who gets a party with the first. Each call resolves to what became of the payment, also if the connection fails. Pass
  * `store` to `createValidator`: in memory, `unfinished` knows only this program.
  *
  * Each call throws only if it sent nothing: INVALID_ARGUMENT and errors of a name, LIMIT_EXCEEDED for 100 unsettled
  * payments, STORE_UNAVAILABLE, or the reason of a signal that aborted before; and if an earlier call or another device
- * may have paid with the caller's own id, or for the same name, the error of the first read, or NETWORK_ERROR offline.
+ * may have paid with the caller's own id, or for the same name, the error of the first read, or OFFLINE.
  */
 export interface Payments {
   /** Offers coin to a party. To the user itself it moves at once. */
@@ -122,11 +125,10 @@ export function createPayments(
   },
 ): Payments {
   const { http, wallet, names, clock, store } = parts
-  let known = ''
-  const partyOf = async (options: CallOptions): Promise<string> => {
+  let known: Party | '' = ''
+  /** Empty: the user has none yet. */
+  const partyOf = async (options: CallOptions): Promise<Party | ''> => {
     if (known === '') known = (await wallet.status(options)).partyId
-    if (known === '')
-      throw failure('WALLET_NOT_FOUND', 'The user has no party yet: call `wallet.register()`.')
     return known
   }
 
@@ -174,8 +176,9 @@ export function createPayments(
     body: unknown,
     signal: AbortSignal | undefined,
   ): Promise<PaymentResult<T>> => {
-    const result = toCamel(body) as Readonly<Record<string, unknown>>
-    const { updateId, offset, recordTime } = recordOf(result['meta'] ?? result)
+    // A payment that took effect is done, whatever else its answer says.
+    const result = membersOf(renameMembers(body))
+    const { updateId, offset, recordTime } = membersOf(result['meta'] ?? result)
     if (typeof updateId !== 'string' || typeof recordTime !== 'string')
       return unknown(payment, new Error('The answer has no update id.'))
     await forget(payment, signal)
@@ -257,9 +260,9 @@ export function createPayments(
   const provenTime = async ({ signal, timeoutMs }: CallOptions) => {
     const bounds = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) }
     const outcome = await names.lookup(PROBE, bounds)
-    if (!('entry' in outcome) || !('recordTime' in outcome)) return null
-    const recordTime = parseInstant(outcome.recordTime)
-    return recordTime === undefined ? null : { recordTime, offset: outcome.offset }
+    const facts = outcome.kind === 'failed' ? outcome.facts : outcome
+    const recordTime = facts === null ? undefined : parseInstant(facts.recordTime)
+    return facts === null || recordTime === undefined ? null : { recordTime, offset: facts.offset }
   }
 
   const settle = async <T>(
@@ -296,7 +299,7 @@ export function createPayments(
     let payment: StoredPayment
     try {
       assertOnline()
-      const party = await partyOf(options)
+      const party = (await partyOf(options)) || (await wallet.party(options))
       // The id is new: the ledger has it at no offset so far.
       const searchAfter = isNew ? await readLedgerEnd(http, signal) : 0
       const startedAt = formatInstant(clock.nowMicros())
@@ -309,7 +312,10 @@ export function createPayments(
     }
     const endRunning = markRunning(payment)
     try {
-      const stored = await store.beforeSend(payment, signal)
+      // Nothing was sent now. With an id that is not new, an earlier call or another device may have paid.
+      const stored = await store.beforeSend(payment, signal).catch((error: unknown) => {
+        throw withPayment(error, isNew ? 'not-paid' : 'unknown')
+      })
       if (JSON.stringify(stored.body) !== JSON.stringify(payment.body)) {
         const message =
           'Another payment with the same id is not settled. Settle it, or use a new id.'
@@ -337,7 +343,8 @@ export function createPayments(
 
   return {
     async transfer(input, options = {}) {
-      const { receiver, coin, description = '', trackingId = randomId() } = input
+      const { coin, description = '', trackingId = randomId() } = input
+      const receiver = parseParty(input.receiver)
       const now = clock.nowMicros()
       const expiresAt = input.expiresAt === undefined ? now + DAY_MICROS : microsOf(input.expiresAt)
       if (expiresAt > now + PAYMENT_EXPIRY_MICROS_MAX)
@@ -373,7 +380,8 @@ export function createPayments(
     register: (input, options) => ofNames.register(input, options),
     renew: (name, options) => ofNames.renew(name, options),
     async unfinished(options = {}) {
-      const payments = await store.list(await partyOf(options), options.signal)
+      const party = await partyOf(options)
+      const payments = party === '' ? [] : await store.list(party, options.signal)
       const idle = payments.filter(({ party, id }) => !running.has(`${party} ${id}`))
       return idle.map((payment) => {
         const { id, kind, startedAt } = payment
@@ -391,9 +399,12 @@ export function createPayments(
   }
 }
 
-function transferOf({ body }: StoredPayment): Required<TransferInput> {
+/** null: an older version of the SDK stored a text that is no party, which the validator refuses. */
+function transferOf({ body }: StoredPayment): Required<TransferInput> | null {
+  const receiver = body?.['receiver_party_id']
+  if (!isParty(receiver)) return null
   return {
-    receiver: String(body?.['receiver_party_id']),
+    receiver,
     coin: String(body?.['amount']),
     description: String(body?.['description']),
     expiresAt: formatInstant(Number(body?.['expires_at'])),

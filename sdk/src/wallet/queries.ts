@@ -2,11 +2,8 @@
  * Reads of the wallet as options of TanStack Query: for `useQuery`, and for prefetching and rendering on a server. This
  * module needs neither React nor TanStack Query.
  */
-import { systemClock } from '../platform/clock.ts'
+import { KEY, numberOf } from '../platform/query-keys.ts'
 import type { Balance, Contract, Transaction, Wallet } from './wallet.ts'
-
-/** The first part of all keys in the cache. */
-export const KEY = 'quorumscan'
 
 /** Options of a query of the wallet. */
 export type WalletQueryOptions = {
@@ -23,7 +20,7 @@ export type WalletQueryOptions = {
 export type WalletQuery<Data> = {
   readonly queryKey: readonly unknown[]
   /** Reads from the validator. It rejects with a `QuorumscanError`. */
-  readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<Data>
+  readonly queryFn: (context: { readonly signal?: AbortSignal | undefined }) => Promise<Data>
   readonly refetchInterval: number
   /** It also runs if the device reports to be offline, since the validator may be on it. */
   readonly networkMode: 'always'
@@ -31,18 +28,6 @@ export type WalletQuery<Data> = {
 
 const REFETCH_MS = 5000
 const TRANSACTIONS = 20
-
-/** A number for each source, so that two networks in one page do not share answers. */
-const numbers = new WeakMap<object, number>()
-/** Differs from the numbers of earlier loads of the page, whose cache may have been stored. */
-let count = systemClock.nowMicros()
-
-/** The part of a key that stands for a source of answers. */
-export function numberOf(source: object): number {
-  const number = numbers.get(source) ?? ++count
-  numbers.set(source, number)
-  return number
-}
 
 /**
  * Spendable and locked coin.

@@ -7,6 +7,7 @@
  */
 import { type ErrorCode, failure, type PaymentState, transient } from '../errors.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
+import type { Party } from '../platform/party.ts'
 import type { ContractId } from '../platform/values.ts'
 import { ignoreTransient, isCertain, isConsumed, type PollBounds, poll } from './own-names.ts'
 
@@ -24,7 +25,7 @@ export type RegisterProgress =
   /** The coin is locked. Either the name is registered, or all of the coin is returned. */
   | { readonly step: 'paid'; readonly paymentCid: ContractId; readonly isResumed: boolean }
   /** The coin is spent, and enough scan nodes show that the user owns the name. */
-  | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
+  | { readonly step: 'active'; readonly party: Party; readonly isResumed: boolean }
 
 /** The payment exists, and is not decided. */
 type Paid = { readonly kind: 'paid'; readonly paymentCid: ContractId; readonly requestCid: string }

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { failure, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/http-failures.ts'
-import type { LookupOutcome } from '../names/lookup-types.ts'
+import type { HttpRequest } from '../http/http-request.ts'
+import type { LookupOutcome } from '../names/lookup-outcome.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { type Journal, type RegisterInput, register } from './registration.ts'
 import type { RegisterProgress } from './registration-steps.ts'
@@ -17,9 +17,9 @@ const PAYMENT = `00${'2'.repeat(64)}`
 
 const outcomeOf = (details: Details | null) =>
   ({
-    kind: details === null ? 'verified-absent' : 'verified',
-    entry: details === null ? null : { name: NAME, party: PARTY, ...details },
-  }) as LookupOutcome // All that a registration reads of it.
+    kind: 'proven',
+    value: details === null ? null : { name: NAME, party: PARTY, ...details },
+  }) as unknown as LookupOutcome // All that a registration reads of it.
 const OLDER = `00${'3'.repeat(64)}`
 const contract = (contractId: string) => ({
   template_id: 'p:M:E',
@@ -52,7 +52,11 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     },
   }
   const ledger: Ledger = {
-    ...{ requests: [], payments: [], isOwned: false, accepts: 0, rejected: [] },
+    requests: [],
+    payments: [],
+    isOwned: false,
+    accepts: 0,
+    rejected: [],
     asked: { url: '', description: '' },
     older: { url: '', description: '' },
     autoRenew: null,
@@ -73,7 +77,8 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       const CreatedEvent = createdEvent(offset, { reference, ...details })
       return [{ update: { Transaction: { value: transaction(offset, [{ CreatedEvent }]) } } }]
     }
-    if (path === '/v0/wallet/subscriptions') return { subscriptions: subscriptionsOf(ledger) }
+    if (path === '/v0/wallet/subscriptions')
+      return { subscriptions: subscriptionsOf(ledger), next_page_token: null }
     if (path.endsWith('/auto-renew')) {
       ledger.autoRenew = (body as { readonly enabled: boolean }).enabled
       return { auto_renew: ledger.autoRenew }
@@ -89,7 +94,8 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       return { subscription_requests: ledger.requests.map(contract) }
     if (path === '/v0/wallet/subscription-initial-payments')
       return { initial_payments: ledger.payments.map(contract) }
-    if (path === '/v0/entry/all') return { entries: ledger.isOwned ? [ownEntry] : [] }
+    if (path === '/v0/entry/all')
+      return { entries: ledger.isOwned ? [ownEntry] : [], next_page_token: null }
     if (path === '/v0/entry/create') {
       if (ledger.takenUntil !== undefined)
         throw new QuorumscanError('taken', {
@@ -104,7 +110,9 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       return {
         entryContextCid: REQUEST,
         subscriptionRequestCid: REQUEST,
-        ...{ name: NAME, url: '', description: '' },
+        name: NAME,
+        url: '',
+        description: '',
       }
     }
     if (path.endsWith('/accept')) {
@@ -116,6 +124,10 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     throw new Error(`${method} ${path}`)
   }
   const http: Http = {
+    timeLeft:
+      (timeoutMs = CALL_MS) =>
+      () =>
+        timeoutMs,
     offset: () => 7,
     async send({ path }) {
       const [, requestCid = ''] = /([0-9a-f]+)\/reject$/.exec(path) ?? []
@@ -168,6 +180,8 @@ type Ledger = {
   older: Details
   /** The auto-renewal of the subscription; null: there is no subscription. */
   autoRenew: boolean | null
+  /** The validator lists the auto-renewal as off, because its administrator has paused the user. */
+  isPaused?: boolean
   /** The token is refused. */
   isForbidden?: boolean
   /** The ledger interface cannot be read. */
@@ -187,23 +201,43 @@ type Ledger = {
 
 const TIME = '2026-11-21T10:00:00.000000Z'
 const createdEvent = (offset: number, createArgument: object) => ({
-  ...{ offset, nodeId: 1, contractId: REQUEST, templateId: 'p:Ans:AnsEntryContext' },
-  ...{ contractKey: null, contractKeyHash: '', createArgument, createdEventBlob: '' },
-  ...{ interfaceViews: [], witnessParties: [PARTY], signatories: [PARTY], observers: [] },
-  ...{ createdAt: TIME, packageName: 'p', representativePackageId: 'p', acsDelta: true },
+  offset,
+  nodeId: 1,
+  contractId: REQUEST,
+  templateId: 'p:Ans:AnsEntryContext',
+  contractKey: null,
+  contractKeyHash: '',
+  createArgument,
+  createdEventBlob: '',
+  interfaceViews: [],
+  witnessParties: [PARTY],
+  signatories: [PARTY],
+  observers: [],
+  createdAt: TIME,
+  packageName: 'p',
+  representativePackageId: 'p',
+  acsDelta: true,
 })
 const transaction = (offset: number, events: readonly object[]) => ({
-  ...{ updateId: 'u', commandId: 'c', workflowId: '', effectiveAt: TIME, recordTime: TIME },
-  ...{ events, offset, synchronizerId: 's', traceContext: null, paidTrafficCost: 0 },
-  ...{ externalTransactionHash: null },
+  updateId: 'u',
+  commandId: 'c',
+  workflowId: '',
+  effectiveAt: TIME,
+  recordTime: TIME,
+  events,
+  offset,
+  synchronizerId: 's',
+  traceContext: null,
+  paidTrafficCost: 0,
+  externalTransactionHash: null,
 })
-const subscriptionsOf = ({ autoRenew }: Ledger) =>
+const subscriptionsOf = ({ autoRenew, isPaused = false }: Ledger) =>
   autoRenew === null
     ? []
     : [
         {
           subscription: contract(REQUEST),
-          auto_renew: autoRenew,
+          auto_renew: autoRenew && !isPaused,
           state: { idle: contract(REQUEST) },
         },
       ]
@@ -374,7 +408,9 @@ describe('after a crash', () => {
     const { ledger, run } = world(unpaid)
     ledger.isForbidden = true
     await expect(run()).rejects.toMatchObject({
-      ...{ code: 'UNAUTHENTICATED', payment: 'unknown', definite: false },
+      code: 'UNAUTHENTICATED',
+      payment: 'unknown',
+      definite: false,
     })
   })
 
@@ -460,7 +496,10 @@ describe('a name that is paid for with another url or description', () => {
     const { ledger, run } = world(() => {})
     Object.assign(ledger, { asked: effective, ...state })
     await expect(run(() => {}, { url: 'https://new.example' })).rejects.toMatchObject({
-      ...{ code: 'REGISTRATION_DIFFERS', payment, definite: true, retryable: false },
+      code: 'REGISTRATION_DIFFERS',
+      payment,
+      definite: true,
+      retryable: false,
       details: { requested: { ...effective, url: 'https://new.example' }, effective },
     })
     expect(ledger.accepts).toBe(0)
@@ -476,7 +515,8 @@ describe('a name that is paid for with another url or description', () => {
     )
     Object.assign(ledger, { asked: effective, payments: [PAYMENT], isUntold: true })
     await expect(run(() => {}, { description: '' })).rejects.toMatchObject({
-      ...{ code: 'REGISTRATION_DIFFERS', payment: 'paid' },
+      code: 'REGISTRATION_DIFFERS',
+      payment: 'paid',
     })
   })
 
@@ -487,6 +527,14 @@ describe('a name that is paid for with another url or description', () => {
     expect(await run(() => {}, { autoRenew: true })).toMatchObject({ autoRenew: true })
     expect(ledger.autoRenew).toBe(true)
     expect(accepted[0]).toBe(`${NAME} ${PARTY}`)
+  })
+
+  it('has the automatic renewal that the call passes, also of one that is paused', async () => {
+    const { ledger, run } = world(() => {})
+    Object.assign(ledger, { asked: effective, isOwned: true, autoRenew: true, isPaused: true })
+    expect(await run(() => {}, { autoRenew: false })).toMatchObject({ autoRenew: false })
+    // What it is once the administrator lifts the pause.
+    expect(ledger.autoRenew).toBe(false)
   })
 })
 
@@ -501,6 +549,9 @@ it.each<[string, Partial<RegisterInput>, string]>([
   const { ledger, run } = world(() => {})
   ledger.isOwned = true
   await expect(run(() => {}, input)).rejects.toMatchObject({
-    ...{ code, payment: 'not-paid', definite: true, retryable: false },
+    code,
+    payment: 'not-paid',
+    definite: true,
+    retryable: false,
   })
 })

@@ -12,27 +12,28 @@ import { formatMetadata } from '../names/metadata.ts'
 import type { Names } from '../names/names-type.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
-import { type Clock, hasEnded } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
+import { hasEnded } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
+import { ensureParty } from './ensure-party.ts'
 import {
   callsUntil,
   type EntryDetails,
   isConsumed,
   isFor,
   listOwnEntries,
+  NAME_PAYMENT_TIMEOUT_MS,
   ownEntry,
   requestedDetails,
-  TIMEOUT_MS,
 } from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import { type Calls, type Found, type RegisterProgress, runSteps } from './registration-steps.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
-const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
-
 /**
- * What to register. An earlier request for the name that is not paid yet continues if it has the same url and
+ * What to register. A user without a party gets one. An earlier request for the name that is not paid yet continues if it has the same url and
  * description. Otherwise it is rejected and made again. If the name is paid for with another url or description, the
  * error is REGISTRATION_DIFFERS.
  */
@@ -67,7 +68,7 @@ export type RegisterOptions = {
 export type Registration = {
   readonly name: string
   /** The party of the user, which now owns the name. */
-  readonly party: string
+  readonly party: Party
   /** The entry that enough scan nodes show: url, description, and expiry. */
   readonly entry: NameEntry
   /** Whether the wallet pays renewals automatically; null: the subscription has ended, the name remains until it expires. */
@@ -93,7 +94,7 @@ export type Journal = {
    * @param period - The due date that a renewal pays for.
    * @returns Contracts that a payment of an earlier call may still consume.
    */
-  open(party: string, period?: string): Promise<readonly string[]>
+  open(party: Party, period?: string): Promise<readonly string[]>
   /** Stores what is requested, before a request that pays nothing. */
   begin(): Promise<void>
   /** Stores the contract that a payment consumes, before it is sent. */
@@ -113,7 +114,7 @@ export async function register(
 ): Promise<Registration> {
   const { wallet, clock } = parts
   const { signal, journal, onProgress = () => {} } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let payment: PaymentState = 'not-paid'
   const onPayment = (state: PaymentState) => {
@@ -123,8 +124,7 @@ export async function register(
     const { input, fields } = checkedRegistration(typed)
     const { name } = fields
     onPayment('unknown') // An earlier call may have paid.
-    const { partyId: party } = await wallet.status(call())
-    if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
+    const party = await ensureParty(wallet, call)
     await journal.open(party)
     const calls = createCalls(parts, { input, fields, party, call, journal })
     const context = { name, clock, signal, endsAtMs, onProgress, onPayment }
@@ -143,7 +143,7 @@ function createCalls(
   about: {
     readonly input: RegisterInput
     readonly fields: EntryFields
-    readonly party: string
+    readonly party: Party
     readonly call: () => CallOptions
     readonly journal: Journal
   },
@@ -232,7 +232,7 @@ function createCalls(
     },
     /** The nodes lag the validator by a moment. */
     resolve: own,
-    /** Sets the automatic renewal if this call passes it. */
+    /** Sets the automatic renewal if this call passes it, also if it is so: a paused one is listed as off. */
     async finish(entry) {
       // The user requested the name, so that a former owner is no reason to warn.
       await names.acceptChange(name, party)
@@ -240,9 +240,9 @@ function createCalls(
       const subscriptions = await wallet.subscriptions(call())
       const paid = subscriptions.find(({ subscription }) => isDefect(subscription))
       if (paid === undefined) return null
-      const { autoRenew = paid.autoRenew } = input
-      if (autoRenew !== paid.autoRenew)
-        await wallet.setAutoRenew(paid.subscription.contractId, autoRenew, call())
+      const { autoRenew } = input
+      if (autoRenew === undefined) return paid.autoRenew
+      await wallet.setAutoRenew(paid.subscription.contractId, autoRenew, call())
       return autoRenew
     },
   }

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import { type Clock, microsOf, systemClock } from '../platform/clock.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { microsOf } from '../platform/times.ts'
 import { parseContractId } from '../platform/values.ts'
 import type { Journal, RegistrationParts } from './registration.ts'
 import { cancel, type RenewOptions, renew as renewWith, setAutoRenew } from './renewal.ts'
@@ -17,7 +18,10 @@ const DAY_MICROS = 86_400_000_000
 const payData = { paymentDuration: { microseconds: String(10 * DAY_MICROS) } }
 const OPENS = { before: '2026-12-11T10:00:00.000000Z', after: '2027-03-11T10:00:00.000000Z' }
 const renewed = (wasPaid = false) => ({
-  ...{ name: NAME, paidUntil: DUE.after, renewableFrom: OPENS.after, wasPaid },
+  name: NAME,
+  paidUntil: DUE.after,
+  renewableFrom: OPENS.after,
+  wasPaid,
 })
 const contract = (payload: Record<string, unknown>) => ({
   templateId: 'p:M:E',
@@ -35,6 +39,13 @@ const subscriptionIn = (state: Subscription['state']): Subscription => ({
 })
 const idle = (due: string) =>
   subscriptionIn({ idle: contract({ nextPaymentDueAt: due, payData }) } as Subscription['state'])
+/** A state of another contract: after a payment that was returned, the due date is the same. */
+const other = (createdAt: string, due = DUE.before) => {
+  const state = contract({ nextPaymentDueAt: due, payData })
+  const contractId = parseContractId(`00${'2'.repeat(64)}`)
+  return subscriptionIn({ idle: { ...state, contractId, createdAt } } as Subscription['state'])
+}
+const returned = () => other('2026-12-12T00:01:00.000000Z')
 const otherName = { ...idle(DUE.before), subscription: contract({}) }
 const paying = () =>
   subscriptionIn({
@@ -144,7 +155,7 @@ describe('a renewal that is paid', () => {
   it('reports a returned payment as refunded, and one that is not collected as locked', async () => {
     await expect(
       renew(
-        world(() => {}, [idle(DUE.before)]),
+        world(() => {}, [idle(DUE.before), paying(), returned()]),
         NAME,
       ),
     ).rejects.toMatchObject({
@@ -159,17 +170,62 @@ describe('a renewal that is paid', () => {
     ).rejects.toMatchObject({ code: 'PAYMENT_PENDING', payment: 'locked' })
   })
 
-  it('whose answer is lost may have happened, and is not repeated', async () => {
+  it.each([
+    ['that it paid with', idle(DUE.before)],
+    ['of an earlier payment that was returned', other('2026-11-20T00:00:00.000000Z')],
+    ['of the period before', other('2026-08-20T00:00:00.000000Z', '2026-09-21T10:00:00.000000Z')],
+  ])('is not judged by an older read, which shows the state %s', async (_, older) => {
+    const refuse = () => {
+      throw error('CONTRACT_CONSUMED', true)
+    }
+    const paid = [idle(DUE.before), older, paying(), older, idle(DUE.after)]
+    expect(
+      await renew(
+        world(() => {}, paid),
+        NAME,
+      ),
+    ).toEqual(renewed())
+    const byAnother = [idle(DUE.before), paying(), older, idle(DUE.after)]
+    expect(await renew(world(refuse, byAnother), NAME)).toEqual(renewed())
+    await expect(
+      renew(
+        world(() => {}, [idle(DUE.before), older]),
+        NAME,
+      ),
+    ).rejects.toMatchObject({ code: 'PAYMENT_PENDING', payment: 'locked' })
+  })
+
+  it('whose answer is lost is repeated while its state exists, which it pays once', async () => {
     let count = 0
     const lost = () => {
-      count++
-      throw error('NETWORK_ERROR', false)
+      if (++count < 3) throw error('NETWORK_ERROR', false)
     }
-    await expect(renew(world(lost, [idle(DUE.before)]), NAME)).rejects.toMatchObject({
+    const seen = [...[1, 2, 3].map(() => idle(DUE.before)), paying(), idle(DUE.after)]
+    expect(await renew(world(lost, seen), NAME)).toEqual(renewed())
+    expect(count).toBe(3)
+  })
+
+  it('whose answer is lost, and whose repeat is refused, may have happened', async () => {
+    let count = 0
+    const refused = () => {
+      throw count++ === 0 ? error('NETWORK_ERROR', false) : error('UNAUTHENTICATED', true)
+    }
+    await expect(renew(world(refused, [idle(DUE.before)]), NAME)).rejects.toMatchObject({
       code: 'PAYMENT_UNKNOWN',
       payment: 'unknown',
+      cause: { code: 'UNAUTHENTICATED' },
     })
-    expect(count).toBe(1)
+    expect(count).toBe(2)
+  })
+
+  it('is returned if its state has ended, and no payment of it exists', async () => {
+    const lost = () => {
+      throw error('NETWORK_ERROR', false)
+    }
+    await expect(renew(world(lost, [idle(DUE.before), returned()]), NAME)).rejects.toMatchObject({
+      code: 'PAYMENT_REFUNDED',
+      payment: 'refunded',
+    })
   })
 })
 
@@ -201,7 +257,9 @@ describe('called again after a crash, a renewal', () => {
   it('returns the paid time if no further period can be paid yet', async () => {
     const refuse = () => {
       throw new QuorumscanError('not yet', {
-        ...{ code: 'CHOICE_REFUSED', definite: true, retryable: false },
+        code: 'CHOICE_REFUSED',
+        definite: true,
+        retryable: false,
         details: { windowOpensAt: OPENS.after, windowEndsAt: DUE.after },
       })
     }
@@ -210,7 +268,8 @@ describe('called again after a crash, a renewal', () => {
     // The same refusal after the window: the entry has expired.
     const late = world(refuse, [idle(DUE.after)], [], '2027-03-21T11:00:00.000000Z')
     await expect(renew(late, NAME)).rejects.toMatchObject({
-      ...{ code: 'CHOICE_REFUSED', payment: 'not-paid' },
+      code: 'CHOICE_REFUSED',
+      payment: 'not-paid',
     })
   })
 
@@ -227,7 +286,7 @@ describe('called again after a crash, a renewal', () => {
 
 it('a second cancellation changes nothing while the name is live', async () => {
   const cancelled = (party: string): RegistrationParts => {
-    const lookup = async () => ({ kind: 'verified', entry: { party } })
+    const lookup = async () => ({ kind: 'proven', value: { party } })
     const names = { lookup } as unknown as RegistrationParts['names']
     return { ...world(() => {}, [otherName]), http: { offset: () => 7 } as Http, names }
   }
@@ -254,6 +313,7 @@ it('an invalid name or time is refused before any request', async () => {
   await expect(renew(parts, 'no name')).rejects.toMatchObject({ code: 'INVALID_NAME' })
   await expect(cancel(parts, 'dso.ns')).rejects.toMatchObject({ code: 'NAME_SUFFIX_MISSING' })
   await expect(renew(parts, NAME, { after: 'soon' })).rejects.toMatchObject({
-    ...{ code: 'INVALID_ARGUMENT', payment: 'not-paid' },
+    code: 'INVALID_ARGUMENT',
+    payment: 'not-paid',
   })
 })

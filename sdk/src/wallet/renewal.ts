@@ -1,11 +1,19 @@
 /** Renews names of the user, or ends their subscriptions. */
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
-import { microsOf } from '../platform/clock.ts'
-import { recordOf } from '../platform/record.ts'
+import type { Party } from '../platform/party.ts'
+import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
-import { callsUntil, isCertain, isFor, ownEntry, POLL_MS, poll, TIMEOUT_MS } from './own-names.ts'
+import {
+  callsUntil,
+  isCertain,
+  isFor,
+  NAME_PAYMENT_TIMEOUT_MS,
+  ownEntry,
+  POLL_MS,
+  poll,
+} from './own-names.ts'
 import { withPayment } from './payment-state.ts'
 import type { Journal, RegistrationParts } from './registration.ts'
 import { uncertain } from './registration-steps.ts'
@@ -34,7 +42,7 @@ export type RenewOptions = CallOptions & {
 }
 
 /** A renewal, and the contract whose creation shows it. */
-type Renewed = { readonly renewal: Renewal; readonly stateCid: ContractId; readonly party: string }
+type Renewed = { readonly renewal: Renewal; readonly stateCid: ContractId; readonly party: Party }
 
 /** The precision of times in lists. A period is much longer. */
 const MICROS_PER_MS = 1000
@@ -54,7 +62,7 @@ export async function renew(
 ): Promise<Renewed> {
   const { wallet, clock } = parts
   const { signal, journal, onProgress = () => {} } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
   let isUnknown = false
@@ -65,13 +73,13 @@ export async function renew(
     isUnknown = true // An earlier call may have paid.
     const { found: before, party } = await findSubscription(parts, name, call)
     isUnknown = false
-    if (before === undefined) throw noSubscription(name)
+    if (before === undefined || party === '') throw noSubscription(name)
     const done = (now: Subscription, wasPaid: boolean): Renewed => {
       const { opensAt, dueAt, stateCid } = windowOf(now)
       const renewableFrom = formatInstant(opensAt)
       return { renewal: { name, paidUntil: dueAt, renewableFrom, wasPaid }, stateCid, party }
     }
-    const { dueAt: dueBefore, middle, stateCid } = windowOf(before)
+    const { dueAt: dueBefore, middle, stateCid, createdAt } = windowOf(before)
     isUnknown = true
     const left = await journal.open(party, dueBefore)
     isUnknown = left.includes(stateCid)
@@ -83,36 +91,58 @@ export async function renew(
     let cause: unknown
     /** Why this payment was refused. The wallet's automation or another device may have paid first. */
     let refusal: unknown
-    if (!isLocked) {
+    /** Whether the answer of the last request was lost. */
+    let mayRepeat = false
+    /** @returns The failure of the request; null: it was answered, and the coin is locked. */
+    const pay = async (): Promise<QuorumscanError | null> => {
       await journal.beforeSend(stateCid)
       try {
-        // The state, so that a request that arrives late pays for no further period.
+        // The state, so that neither a repeat nor a request that arrives late pays for a further period.
         await wallet.paySubscription(stateCid, call())
         isLocked = true
         isUnknown = false
         onProgress({ step: 'paid', isResumed: false })
+        return null
       } catch (error) {
         if (signal?.aborted === true || !isQuorumscanError(error)) throw error
-        if (isCertain(error, signal)) refusal = error
-        // A second payment could be for a further period, so the ledger is read instead.
         isUnknown = true
-        cause = error
+        mayRepeat = !isCertain(error, signal)
+        return error
       }
     }
-    const next = (now: Subscription): Renewed | null => {
-      if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
-      else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
-      else if (isUnknown && refusal !== undefined) {
+    if (!isLocked) {
+      const error = await pay()
+      cause = error
+      if (error !== null && !mayRepeat) refusal = error
+    }
+    const next = async (now: Subscription): Promise<Renewed | null> => {
+      const current = windowOf(now)
+      // An older state than the first one: each payment, and each return of its coin, makes a contract.
+      if (current.createdAt < createdAt) return null
+      if ('payment' in now.state) {
+        isLocked = true
+        isUnknown = false
+        return null
+      }
+      if (current.dueAt !== dueBefore) return done(now, false)
+      // What was to be paid with has ended, so that no request can pay any more.
+      if (current.stateCid !== stateCid) {
+        isUnknown = false
+        const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
+        throw transient('PAYMENT_REFUNDED', message, { payment: 'refunded' })
+      }
+      // It was paid with: an older state.
+      if (!isUnknown) return null
+      if (refusal !== undefined) {
         // The refusal says nothing of an earlier payment, which may still arrive.
         isUnknown = isLeft
         const opensAt = isQuorumscanError(refusal) ? refusal.details?.['windowOpensAt'] : undefined
         // The window has not opened. No clock is wrong by half of it.
         if (opensAt !== undefined && clock.nowMicros() < middle) return done(now, true)
         throw refusal
-      } else if (!isUnknown) {
-        const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
-        throw transient('PAYMENT_REFUNDED', message, { payment: 'refunded' })
       }
+      // Refused now, the first request may still arrive.
+      if (mayRepeat) cause = (await pay()) ?? cause
       return null
     }
     const late = () => notYet(name, isUnknown, cause)
@@ -140,7 +170,7 @@ export async function cancel(
   const name = parseRegistrableName(typed)
   const { wallet, clock, http } = parts
   const { signal } = options
-  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   for (;;) {
     const { found, party } = await findSubscription(parts, name, call)
@@ -185,9 +215,10 @@ async function findSubscription(
   { wallet }: RegistrationParts,
   name: string,
   call: () => CallOptions,
-): Promise<{ readonly found: Subscription | undefined; readonly party: string }> {
+): Promise<{ readonly found: Subscription | undefined; readonly party: Party | '' }> {
   const { partyId: party } = await wallet.status(call())
   const all = await wallet.subscriptions(call())
+  if (party === '') return { found: undefined, party }
   return { found: all.find(({ subscription }) => isFor(subscription, { name, party })), party }
 }
 
@@ -195,14 +226,16 @@ function noSubscription(name: string): QuorumscanError {
   return failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
 }
 
-/** When the next payment, or the one in progress, is due, and its window in µs. */
+/** When the next payment, or the one in progress, is due, its window in µs, and when its contract was created, in µs. */
 function windowOf({ state }: Subscription) {
-  const { payload, contractId: stateCid } = 'idle' in state ? state.idle : state.payment
+  const contract = 'idle' in state ? state.idle : state.payment
+  const { payload, contractId: stateCid } = contract
   const dueAt = String(payload['idle' in state ? 'nextPaymentDueAt' : 'thisPaymentDueAt'])
-  const { microseconds } = recordOf(recordOf(payload['payData'])['paymentDuration'])
+  const { microseconds } = membersOf(membersOf(payload['payData'])['paymentDuration'])
   const duration = Number(microseconds ?? 0)
   const due = microsOf(dueAt)
-  return { dueAt, opensAt: due - duration, middle: due - duration / 2, stateCid }
+  const createdAt = microsOf(contract.createdAt)
+  return { dueAt, opensAt: due - duration, middle: due - duration / 2, stateCid, createdAt }
 }
 
 function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanError {

@@ -1,8 +1,8 @@
 /** Measures certified reads: the cost of the state tree for a replica, and the speed of nodes and proxy with proofs. */
+import { median } from '@quorumscan/base'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild } from '../../support/child.ts'
-import { median } from '../../support/median.ts'
 import { atMost, print, printRow, round } from '../report.ts'
 import { verifyMsInChromium } from './chromium.ts'
 import { measureServing, type ServingOptions } from './serving.ts'

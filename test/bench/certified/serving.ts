@@ -1,10 +1,9 @@
 /** Measures the speed of certified answers of a real cluster, compared with other answers. */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
-import { createSystemClock, Resources, waitFor } from '@quorumscan/base'
+import { createSystemClock, median, Resources, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import { type Child, startChild } from '../../support/child.ts'
 import type { Load } from '../../support/load.ts'
-import { median } from '../../support/median.ts'
 import {
   CONNECTIONS,
   cpuMicrosOf,
@@ -119,7 +118,10 @@ async function measureTurns(
     ofNode({ ...node, headers: CERTIFIED }),
   ])
   const many = await inTurn(turns, {
-    ...{ bare: ofBare, plain, absent, certified },
+    bare: ofBare,
+    plain,
+    absent,
+    certified,
     proxied: spentBy([proxy.origin], proxied),
   })
 

@@ -1,4 +1,5 @@
 /** Measures the verification of one name with a known certificate. Runs in Node and, bundled, in a page. */
+import { median } from '@quorumscan/base/median'
 import { createPlatformCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import {
   createCertifiedVerifier,
@@ -45,6 +46,5 @@ export async function verifyMs(
   await pass()
   const times: number[] = []
   for (let count = 0; count < PASSES; count++) times.push(...(await pass()))
-  times.sort((a, b) => a - b)
-  return times[times.length >> 1] ?? Number.NaN
+  return median(times)
 }

@@ -1,7 +1,6 @@
 /** A user that registers names one after the other, and waits until lookups find each. */
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { again, childArgument } from '../../support/child.ts'
-import { median } from '../../support/median.ts'
 import { createRegistrar, untilFound } from '../proxy/names.ts'
 
 export type RegisterArgument = {

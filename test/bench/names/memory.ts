@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 
 /** Keys of the state of live names and its indexes. Other keys contain history, or records of the last day. */
-const STATE_KEYS = ['names', 'lex', 'parties', 'contracts', 'index', 'due']
+const STATE_KEYS = ['names', 'lex', 'parties', 'contracts', 'index', 'totals', 'due']
 const KEY_PREFIX = '{replica}:'
 
 export type MemoryUse = {

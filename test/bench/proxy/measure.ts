@@ -1,8 +1,7 @@
 /** Compares verified lookups through the scan proxy with direct lookups and those through a plain reverse proxy. */
-import { Resources } from '@quorumscan/base'
+import { median, Resources } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import type { Load } from '../../support/load.ts'
-import { median } from '../../support/median.ts'
 import {
   CONNECTIONS,
   cpuMicrosOf,

@@ -9,6 +9,8 @@ const USERS = 16
 const FOUND_MS_MAX = 120_000
 /** Attempts per name: on a busy machine the outcome of a request or payment may be late. */
 const TRIES_MAX = 5
+const TOO_MANY = 429
+const PAUSE_MS = 1_000
 const clock = createSystemClock()
 
 type ValidatorAccess = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
@@ -41,16 +43,17 @@ export async function createRegistrar(
 ): Promise<(name: string) => Promise<void>> {
   const baseUrl = cluster.urls.validator
   const client = createValidatorClient({ baseUrl, token: await cluster.token(user) })
-  await client.POST('/v0/register', { body: {} })
-  await client.POST('/v0/wallet/tap', { body: { amount: '1000.0' } })
+  await unlimited(() => client.POST('/v0/register', { body: {} }))
+  await unlimited(() => client.POST('/v0/wallet/tap', { body: { amount: '1000.0' } }))
   const create = async (name: string): Promise<string | undefined> => {
     const body = { name, url: 'https://example.org', description: 'looked up all day' }
-    return (await client.POST('/v0/entry/create', { body })).data?.subscriptionRequestCid
+    return (await unlimited(() => client.POST('/v0/entry/create', { body }))).data
+      ?.subscriptionRequestCid
   }
   const accept = async (request: string): Promise<number> => {
     const path = { contract_id: request }
     const route = '/v0/wallet/subscription-requests/{contract_id}/accept'
-    return (await client.POST(route, { params: { path } })).response.status
+    return (await unlimited(() => client.POST(route, { params: { path } }))).response.status
   }
   return async (name) => {
     for (let left = TRIES_MAX; left > 0; left--) {
@@ -60,6 +63,17 @@ export async function createRegistrar(
       if (status === 200 || status === 404 || status === 409) return
     }
     throw new Error(`${name} was not paid`)
+  }
+}
+
+/** Repeats a request until its client may do as much. */
+async function unlimited<Answer extends { readonly response: Response }>(
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  for (;;) {
+    const answer = await ask()
+    if (answer.response.status !== TOO_MANY) return answer
+    await clock.delay(PAUSE_MS)
   }
 }
 

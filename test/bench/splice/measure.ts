@@ -1,8 +1,7 @@
 /** Compares a voted read of thirteen scans with plain requests to the same scans at the same time. */
-import { createSystemClock } from '@quorumscan/base'
+import { createSystemClock, median } from '@quorumscan/base'
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 import { idOf, partyOf, type RunningScans, startScans } from '@quorumscan/testkit/splice-scans'
-import { median } from '../../support/median.ts'
 import { atMost, print, printRow, round } from '../report.ts'
 
 export type SpliceOptions = { readonly readCount: number }

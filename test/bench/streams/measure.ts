@@ -1,9 +1,8 @@
 /** Measures streams of updates: a backlog to one client, its memory, and the cost of idle subscribers. */
 import { connect, type Socket } from 'node:net'
-import { assert, createSystemClock } from '@quorumscan/base'
+import { assert, createSystemClock, median } from '@quorumscan/base'
 import { createTestNetwork, startRedis, type TestRedis, testKeyPair } from '@quorumscan/testkit'
 import { startChild } from '../../support/child.ts'
-import { median } from '../../support/median.ts'
 import { atLeast, atMost, print, printRow, round } from '../report.ts'
 import { growUpdates } from './grow.ts'
 import type { PlainAnswer, PlainArgument } from './plain-child.ts'

@@ -33,7 +33,10 @@ const addReader = async () => {
   await store.users.insert({
     user: {
       id: READER,
-      ...{ primaryParty: null, isDeactivated: false, metadata: {}, identityProviderId: '' },
+      primaryParty: null,
+      isDeactivated: false,
+      metadata: {},
+      identityProviderId: '',
     },
     rights: [{ kind: 'CanReadAs', party }],
   })

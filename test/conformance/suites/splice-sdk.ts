@@ -38,16 +38,16 @@ export function describeSpliceSdk(): void {
     expect(await scan.names.reverse(alice.party)).toMatchObject({ name: ALICE })
     expect(await scan.names.resolve('missing.unverified.ns')).toBeNull()
     expect(await scan.names.lookup('dso.ns')).toMatchObject({
-      kind: 'agreed',
+      kind: 'proven',
       value: { expiresAt: null, contractId: null },
     })
     const found: string[] = []
     for await (const { name } of scan.names.search('sv-', { pageSize: 2 })) found.push(name)
     expect(found).toEqual(['sv-1.sv.ns', 'sv-2.sv.ns', 'sv-3.sv.ns', 'sv-4.sv.ns'])
-    expect(await scan.dso()).toMatchObject({ kind: 'agreed', value: { initialRound: '0' } })
-    expect(await scan.scans()).toMatchObject({ kind: 'agreed' })
-    expect(await scan.ansRules()).toMatchObject({ kind: 'agreed' })
-    expect(await scan.rounds()).toMatchObject({ kind: 'agreed', value: { issuing: [] } })
+    expect(await scan.dso()).toMatchObject({ kind: 'proven', value: { initialRound: '0' } })
+    expect(await scan.scans()).toMatchObject({ kind: 'proven' })
+    expect(await scan.ansRules()).toMatchObject({ kind: 'proven' })
+    expect(await scan.rounds()).toMatchObject({ kind: 'proven', value: { issuing: [] } })
     let count = 0
     for await (const row of scan.activities({ order: 'desc', pageSize: 2 })) {
       expect(row).not.toHaveProperty('offset')

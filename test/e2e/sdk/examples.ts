@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Network } from '@quorumscan/sdk'
 import type { TestCluster } from '@quorumscan/sdk/testing'
 import { build } from 'esbuild'
 
@@ -39,6 +40,25 @@ export async function runReadmeCommands({ dataDir }: TestCluster): Promise<reado
   const env = { ...process.env, COMMAND, DIRECTORY: dataDir }
   const { stdout } = await promisify(execFile)('bash', ['-ec', script], { env })
   return stdout.trim().split(' ')
+}
+
+/** The network that `quorumscan env` prints: as JSON, and the variables that a shell has of it. */
+export async function runEnv({ dataDir }: TestCluster) {
+  const env = { ...process.env, COMMAND, DIRECTORY: dataDir }
+  const run = async (script: string) =>
+    (await promisify(execFile)('bash', ['-ec', script], { env })).stdout
+  const variables = ['SEED', 'SEEDS', 'GENESIS_HASH', 'VALIDATOR']
+  const shown = await run(
+    `eval "$("$COMMAND" env --data-dir "$DIRECTORY")"; printenv ${variables.join(' ')}`,
+  )
+  const values = shown.trimEnd().split('\n')
+  return {
+    preset: JSON.parse(await run('"$COMMAND" env --json --data-dir "$DIRECTORY"')) as {
+      readonly network: Network
+      readonly validator: { readonly url: string }
+    },
+    variables: Object.fromEntries(variables.map((name, index) => [name, values[index] ?? ''])),
+  }
 }
 
 /** Installs a `quorumscan` command into this directory whose `up` uses a running cluster instead of a new one. */

@@ -1,7 +1,7 @@
 /** Checks a run of certified reads. The checkers do not depend on how the reader works. */
 
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
-import { formatInstant as formatTime, isTrusted, maxFaulty } from '@quorumscan/verifier'
+import { formatInstant, isTrusted, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedRecord } from './certified-record.ts'
 import type { CertifiedRun } from './certified-run.ts'
 
@@ -93,7 +93,11 @@ const checkFreshness: Checker = (run) =>
     // No reader can guarantee an age by a clock that is behind.
     if (isGuaranteed(run, read) && ageMs > maxAgeMs && !read.isBehind)
       return [
-        { rule: 'freshness', read, why: `${ageMs} ms old, ${formatTime(read.outcome.recordTime)}` },
+        {
+          rule: 'freshness',
+          read,
+          why: `${ageMs} ms old, ${formatInstant(read.outcome.recordTime)}`,
+        },
       ]
     return read.outcome.offset < minOffset
       ? [{ rule: 'freshness', read, why: `offset ${read.outcome.offset} below ${minOffset}` }]

@@ -89,8 +89,8 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
     mutation: {
       mistake: 'sending a second request only after the first has failed',
       file: DECIDER,
-      text: 'hedgeMs(source) + waitMs',
-      by: '5000 + waitMs',
+      text: ': hedgeMs(source))',
+      by: ': 5000)',
     },
     lies: ['hang'],
     faults: [],

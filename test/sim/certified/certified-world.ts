@@ -124,7 +124,12 @@ export function createCertifiedWorld(
   }
 
   const world: CertifiedWorld = {
-    ...{ cluster, network, truth, fiction, certifiable, signersAt },
+    cluster,
+    network,
+    truth,
+    fiction,
+    certifiable,
+    signersAt,
     append(changes, otherwise) {
       cluster.append(changes)
       const offset = ledger.head()

@@ -122,6 +122,48 @@ describe('addresses', () => {
     },
   )
 
+  it('are complete 150 ms after a silent seed was asked, which is then not asked for a minute', async () => {
+    const world = createWorld()
+    let askedCount = 0
+    world.serve(0, async (request) => {
+      if (request.path !== '/v0/scans') return world.honest(0)(request)
+      askedCount++
+      return null
+    })
+    const beganAtMs = world.clock.monotonicMs()
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(world.clock.monotonicMs() - beganAtMs).toBe(150)
+    expect(urls(world)).toEqual(world.urls)
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(world.clock.monotonicMs() - beganAtMs).toBeLessThan(300)
+    const refreshFor = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        await world.clock.run(world.reader.refreshAddresses())
+        await world.clock.advance(1000)
+      }
+    }
+    await refreshFor(59)
+    expect(askedCount).toBe(1)
+    await refreshFor(5)
+    expect(askedCount).toBe(2)
+  })
+
+  it('are also taken from a seed that is slower than the others, which keeps its place', async () => {
+    const world = createWorld({ latencyMs: (url) => (url === 'http://127.0.0.1:1' ? 200 : 1) })
+    await world.lookup(ALICE)
+    for (let count = 0; count < 3; count++) {
+      const sequence = count + 2
+      const url = `http://127.0.0.1:7${count}`
+      // The fast one withholds it.
+      const { records } = world.nodes[1] as ReaderWorld['nodes'][number]
+      move(world, 3, { url, sequence })
+      for (const node of world.nodes.slice(1)) node.records = records
+      await world.clock.run(world.reader.refreshAddresses())
+      await world.clock.advance(1000)
+      expect(urls(world)[3]).toBe(url)
+    }
+  })
+
   it('are asked of a seed that had none if there is no other', async () => {
     const world = createWorld({ reader: { seeds: ['http://127.0.0.1:1'] } })
     let askedCount = 0

@@ -279,7 +279,11 @@ describe('a trust rule', () => {
     world.serve(2, rewriting(world.honest(2), lying))
     const outcome = await world.lookup(ALICE)
     expect(outcome).toMatchObject({
-      ...{ kind: 'verified', threshold: 2, nodeCount: 3, trust, agreed: ['sv-1', 'sv-2'] },
+      kind: 'verified',
+      threshold: 2,
+      nodeCount: 3,
+      trust,
+      agreed: ['sv-1', 'sv-2'],
     })
     expect(answerOf(outcome)).toMatchObject({ entry: { user: expect.stringMatching(/^alice::/) } })
     await world.clock.advance(60_000)

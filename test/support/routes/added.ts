@@ -2,7 +2,9 @@
  * Requests for the errors that every server adds to those that a route declares (`errorCodesOf`): the request that
  * succeeds, with one part made invalid.
  */
+
 import { errorCodesOf, type RouteDef } from '@quorumscan/api'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { type Case, type Cause, cannot, type Input, isReachable, type Unreachable } from './case.ts'
 import type { AnyRoute } from './send-case.ts'
 import type { World } from './world.ts'
@@ -99,12 +101,12 @@ function withWrongMember(request: Input, route: RouteDef): Input | Unreachable {
     const wrong = typeOf(param[1]) === 'integer' ? 'x' : 'x'.repeat(3_000)
     return { ...request, params: { ...request.params, [param[0]]: wrong } }
   }
-  const [member] = Object.keys(Object(request.body ?? {}))
+  const [member] = Object.keys(membersOf(request.body ?? {}))
   if (member !== undefined)
-    return { ...request, body: { ...Object(request.body), [member]: { wrong: true } } }
-  const [optional] = Object.keys(Object(route.body)['properties'] ?? {})
+    return { ...request, body: { ...membersOf(request.body), [member]: { wrong: true } } }
+  const [optional] = Object.keys(memberOf(route.body, 'properties') ?? {})
   if (optional !== undefined) return { ...request, body: { [optional]: { wrong: true } } }
   return cannot('no part of it can be invalid')
 }
 
-const typeOf = (schema: unknown) => String(Object(schema)['type'])
+const typeOf = (schema: unknown) => String(memberOf(schema, 'type'))

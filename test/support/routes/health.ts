@@ -2,11 +2,9 @@
 import type { healthRoutes } from '@quorumscan/api'
 import { broken, type CasesOf } from './case.ts'
 
-const { LOG_FORK: _, ...unready } = broken
-
 export const healthCases = {
   livez: { success: () => ({}), errors: {} },
-  readyz: { success: () => ({}), errors: unready },
+  readyz: { success: () => ({}), errors: broken },
   getStatus: { success: () => ({}), errors: {} },
   getVersion: { success: () => ({}), errors: {} },
 } satisfies CasesOf<typeof healthRoutes>

@@ -1,5 +1,6 @@
 /** Cases of the ledger interface. Its routes declare statuses; the codes are those of upstream. */
 import type { ledgerRoutes } from '@quorumscan/api'
+import { packages } from '@quorumscan/ledger'
 import { send } from '@quorumscan/testkit'
 import { type Build, type Case, cannot } from './case.ts'
 import type { World } from './world.ts'
@@ -129,6 +130,9 @@ const partyUpdate = (party: string): Awaited<ReturnType<Build>> => ({
 })
 const plain = { success: (() => ({})) satisfies Build, errors: {} }
 
+/** The package of coin. */
+const PACKAGE = packages.find(({ name }) => name === 'quorumscan-coin')?.id ?? ''
+
 const NO_CONTRACT = {
   commands: [
     {
@@ -143,12 +147,39 @@ const NO_CONTRACT = {
   disclosedContracts: [],
 }
 
+const completions = {
+  success: (async (world) => ({
+    query: FEW,
+    body: {
+      parties: [world.user.party],
+      beginExclusive: (await range(world)).beginExclusive,
+    },
+  })) satisfies Build,
+  errors: { 409: expired },
+}
+
 export const ledgerCases = {
   getUpdates: lists(updates),
   getUpdateFlats: lists(updates),
   getUpdateTrees: {
     success: trees(),
     errors: { 404: cannot('the older form names no template'), 409: expired },
+  },
+  getUpdatesPage: {
+    success: async (world) => {
+      const { beginExclusive, endInclusive } = await range(world)
+      return {
+        body: {
+          beginOffsetExclusive: beginExclusive,
+          endOffsetInclusive: endInclusive,
+          updateFormat: updateFormatOf(world),
+        },
+      }
+    },
+    errors: {
+      404: (world) => ({ body: { updateFormat: updateFormatOf(world, NO_TEMPLATE) } }),
+      409: expired,
+    },
   },
   getUpdateById: {
     success: async (world) => ({
@@ -200,6 +231,54 @@ export const ledgerCases = {
       }),
     },
   },
+  getTransactionByOffset: {
+    success: async (world) => ({
+      body: {
+        offset: (await submitTap(world)).completionOffset,
+        transactionFormat: transactionFormatOf(world),
+      },
+    }),
+    errors: {
+      404: async (world) => ({
+        body: {
+          offset: (await submitTap(world)).completionOffset,
+          transactionFormat: transactionFormatOf(world, NO_TEMPLATE),
+        },
+      }),
+    },
+  },
+  getTransactionTreeById: {
+    success: async (world) => ({
+      params: { updateId: (await submitTap(world)).updateId },
+      query: { parties: world.user.party },
+    }),
+    errors: {
+      404: (world) => ({
+        params: { updateId: `1220${'0'.repeat(64)}` },
+        query: { parties: world.user.party },
+      }),
+    },
+  },
+  getTransactionTreeByOffset: {
+    success: async (world) => ({
+      params: { offset: (await submitTap(world)).completionOffset },
+      query: { parties: world.user.party },
+    }),
+    errors: {
+      404: (world) => ({
+        params: { offset: Number.MAX_SAFE_INTEGER },
+        query: { parties: world.user.party },
+      }),
+    },
+  },
+  getContractById: {
+    success: async (world) => ({
+      body: { contractId: await world.coin(), queryingParties: [world.user.party] },
+    }),
+    errors: {
+      404: (world) => ({ body: { contractId: UNKNOWN_ID, queryingParties: [world.user.party] } }),
+    },
+  },
   getConnectedSynchronizers: plain,
   getLatestPrunedOffsets: plain,
   pruneParticipant: { success: () => ({ body: { pruneUpTo: 1 } }), errors: {} },
@@ -238,16 +317,19 @@ export const ledgerCases = {
       },
     },
   },
-  getCompletions: {
-    success: async (world) => ({
-      query: FEW,
-      body: {
-        parties: [world.user.party],
-        beginExclusive: (await range(world)).beginExclusive,
+  submitAndWaitForTransactionTree: {
+    success: (world) => ({ body: commandsOf(world) }),
+    errors: {
+      404: (world) => ({ body: commandsOf(world, NO_CONTRACT) }),
+      409: async (world) => {
+        const body = commandsOf(world)
+        await post(world, '/v2/commands/submit-and-wait', body)
+        return { body }
       },
-    }),
-    errors: { 409: expired },
+    },
   },
+  getCompletions: completions,
+  getCommandCompletions: completions,
   getLedgerApiVersion: plain,
   getAuthenticatedUser: plain,
   listLedgerUsers: { success: () => ({ query: { pageSize: 5 } }), errors: {} },
@@ -297,4 +379,31 @@ export const ledgerCases = {
     errors: { 404: () => partyUpdate(UNKNOWN_PARTY) },
   },
   listPackages: plain,
+  getPackage: {
+    success: () => ({ params: { packageId: PACKAGE } }),
+    errors: { 404: () => ({ params: { packageId: '0'.repeat(64) } }) },
+  },
+  getPackageStatus: {
+    success: () => ({ params: { packageId: PACKAGE } }),
+    errors: {},
+  },
+  getVettedPackages: { success: () => ({ body: { pageSize: 1 } }), errors: {} },
+  listVettedPackages: { success: () => ({ body: { pageSize: 1 } }), errors: {} },
+  getPreferredPackageVersion: {
+    success: ({ user }) => ({ query: { 'package-name': 'quorumscan-coin', parties: user.party } }),
+    errors: {},
+  },
+  getPreferredPackages: {
+    success: ({ user }) => ({
+      body: {
+        packageVettingRequirements: [{ packageName: 'quorumscan-coin', parties: [user.party] }],
+      },
+    }),
+    errors: {},
+  },
+  listIdps: plain,
+  getIdp: {
+    success: () => ({ params: { idpId: 'default' } }),
+    errors: { 404: () => ({ params: { idpId: 'another' } }) },
+  },
 } satisfies LedgerCasesOf<typeof ledgerRoutes>

@@ -1,7 +1,16 @@
 /** Cases of the scan proxy of the validator. */
 import type { validatorRoutes } from '@quorumscan/api'
 import { type Build, type CasesOf, type Cause, cannot } from './case.ts'
-import { badToken, invalidParty, unknownName, unknownParty } from './scan.ts'
+import {
+  badToken,
+  instrument,
+  invalidParty,
+  invalidProvider,
+  provider,
+  unknownInstrument,
+  unknownName,
+  unknownParty,
+} from './scan.ts'
 
 const OUTCOME_TEST = 'packages/scan-proxy/src/outcome.test.ts'
 
@@ -89,6 +98,17 @@ export const proxyCases = {
   proxyGetDsoPartyId: { success: plain, errors: quorumErrors(plain) },
   proxyGetDso: { success: plain, errors: certifiedErrors(plain) },
   proxyListScans: { success: plain, errors: certifiedErrors(plain) },
+  proxyGetSpliceInstanceNames: { success: plain, errors: quorumErrors(plain) },
+  proxyGetFeaturedApp: {
+    success: provider,
+    errors: { ...quorumErrors(provider), INVALID_PARTY: invalidProvider },
+  },
+  proxyGetRegistryInfo: { success: plain, errors: quorumErrors(plain) },
+  proxyListInstruments: { success: plain, errors: quorumErrors(plain) },
+  proxyGetInstrument: {
+    success: instrument,
+    errors: { ...quorumErrors(instrument), INSTRUMENT_NOT_FOUND: unknownInstrument },
+  },
   proxyGetGenesis: { success: plain, errors: {} },
   proxyListEvidence: { success: plain, errors: {} },
 } satisfies CasesOf<Proxied>

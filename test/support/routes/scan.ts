@@ -1,5 +1,7 @@
 /** Cases of the scan node. */
+
 import { CERTIFIED_MEDIA_TYPE, type scanRoutes } from '@quorumscan/api'
+import { membersOf } from '@quorumscan/verifier'
 import { type Build, broken, type CasesOf, type Cause, cannot, type Input } from './case.ts'
 import { healthCases } from './health.ts'
 
@@ -17,8 +19,16 @@ const belowHorizon =
   async (world) => ({ ...(await atOffset(build, 1)(world)), url: await world.prunedNode() })
 
 function pinErrors(build: Build) {
-  const { LOG_FORK, ORDERING_HALTED, LOG_FULL, CLOCK_OFF, USERS_LOST, SOFTWARE_OUTDATED, ...rest } =
-    broken
+  const {
+    LOG_FORK,
+    ORDERING_HALTED,
+    LOG_FULL,
+    CLOCK_OFF,
+    CERTIFICATE_EXPIRED,
+    USERS_LOST,
+    SOFTWARE_OUTDATED,
+    ...rest
+  } = broken
   return {
     ...rest,
     OFFSET_NOT_REACHED: atOffset(build, FAR_OFFSET),
@@ -32,7 +42,7 @@ const withBounds =
   async (world) => {
     const request: Input = await build(world)
     return isBody
-      ? { ...request, headers: acceptCertified, body: { ...Object(request.body), ...bounds } }
+      ? { ...request, headers: acceptCertified, body: { ...membersOf(request.body), ...bounds } }
       : { ...request, headers: acceptCertified, query: { ...request.query, ...bounds } }
   }
 
@@ -88,6 +98,16 @@ export const engineCase = {
   },
 } as const
 
+export const provider: Build = ({ user }) => ({ params: { provider_party_id: user.party } })
+export const invalidProvider: Build = () => ({ params: { provider_party_id: 'alice' } })
+export const instrument: Build = () => ({ params: { instrumentId: 'Coin' } })
+export const unknownInstrument: Build = () => ({ params: { instrumentId: 'Amulet' } })
+const ofProvider = {
+  success: provider,
+  errors: { ...pinErrors(provider), INVALID_PARTY: invalidProvider },
+}
+const ofContract: Build = () => ({ params: { contract_id: `00${'0'.repeat(64)}` } })
+
 export const scanCases = {
   ...healthCases,
   listEntries: {
@@ -141,6 +161,19 @@ export const scanCases = {
   getDsoPartyId: { success: plain, errors: pinErrors(plain) },
   getDso: { success: plain, errors: certifiedErrors(plain) },
   listScans: { success: plain, errors: certifiedErrors(plain) },
+  getSpliceInstanceNames: { success: plain, errors: pinErrors(plain) },
+  getFeatureSupport: { success: plain, errors: pinErrors(plain) },
+  listClosedRounds: { success: plain, errors: pinErrors(plain) },
+  listFeaturedApps: { success: plain, errors: pinErrors(plain) },
+  getFeaturedApp: ofProvider,
+  listFeaturedAppsByProvider: ofProvider,
+  getFeaturedAppByContractId: { success: ofContract, errors: pinErrors(ofContract) },
+  getRegistryInfo: { success: plain, errors: pinErrors(plain) },
+  listInstruments: { success: plain, errors: pinErrors(plain) },
+  getInstrument: {
+    success: instrument,
+    errors: { ...pinErrors(instrument), INSTRUMENT_NOT_FOUND: unknownInstrument },
+  },
   getCertificate: {
     success: plain,
     errors: {
@@ -171,5 +204,14 @@ export const scanCases = {
     errors: { SNAPSHOT_NOT_FOUND: () => ({ params: { offset: 1, index: 0 } }) },
   },
   readEngine: engineCase,
+  judgeEntry: {
+    success: ({ entry }) => ({ body: entry() }),
+    errors: {
+      NOT_READY: broken.NOT_READY,
+      DEPENDENCY_UNAVAILABLE: broken.DEPENDENCY_UNAVAILABLE,
+      SOFTWARE_OUTDATED: broken.SOFTWARE_OUTDATED,
+    },
+    added: { INVALID_ARGUMENT: () => ({ body: Uint8Array.of(1, 2, 3) }) },
+  },
   getGenesis: { success: plain, errors: {} },
 } satisfies CasesOf<typeof scanRoutes>

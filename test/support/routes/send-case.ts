@@ -22,18 +22,25 @@ export type Answer = {
   readonly body: unknown
 }
 
-/** Sends the request, and returns the answer, or the first bytes of an endless one. */
-export async function sendCase(
-  world: World,
-  input: Input & { readonly surface: Surface; readonly route: AnyRoute },
-): Promise<Answer> {
+type CaseInput = Input & { readonly surface: Surface; readonly route: AnyRoute }
+
+/** The request of a case, complete. */
+type CaseRequest = {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | null
+}
+
+export function requestOf(world: World, input: CaseInput): CaseRequest {
   const { surface, route, body } = input
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const token = input.token === undefined ? tokenFor(world, route) : input.token
   const header = route.auth === 'peer' ? 'x-peer-token' : 'authorization'
   const url = `${input.url ?? world.urls[surface]}${pathOf(route, input)}`
-  const answer = await request(url, {
-    method: route.method as 'GET',
+  return {
+    url,
+    method: route.method,
     headers: {
       ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
       ...(body instanceof Uint8Array ? { 'content-type': 'application/octet-stream' } : {}),
@@ -41,9 +48,15 @@ export async function sendCase(
       ...input.headers,
     },
     body: body === undefined ? null : isRaw ? body : JSON.stringify(body),
-  })
+  }
+}
+
+/** Sends the request, and returns the answer, or the first bytes of an endless one. */
+export async function sendCase(world: World, input: CaseInput): Promise<Answer> {
+  const { url, method, headers, body } = requestOf(world, input)
+  const answer = await request(url, { method: method as 'GET', headers, body })
   const type = String(answer.headers['content-type'] ?? '').replace(/;.*/, '')
-  const isEndless = route.operationId === 'followLog' && answer.statusCode === 200
+  const isEndless = input.route.operationId === 'followLog' && answer.statusCode === 200
   const text = isEndless ? await firstOf(answer.body) : await answer.body.text()
   return {
     status: answer.statusCode,

@@ -25,21 +25,34 @@ async function beforeTap(world: World): Promise<number> {
   return before
 }
 
+const completions: SocketCase = {
+  success: async (world) => ({
+    beginExclusive: await beforeTap(world),
+    parties: [world.user.party],
+  }),
+  error: () => ({ beginExclusive: -1, parties: [] }),
+}
+
+const updates: SocketCase = {
+  success: async (world) => ({
+    beginExclusive: await beforeTap(world),
+    updateFormat: updateFormatOf(world),
+  }),
+  error: (world) => ({ beginExclusive: -1, updateFormat: updateFormatOf(world) }),
+}
+
 export const socketCases = {
-  streamUpdates: {
+  streamUpdates: updates,
+  streamFlats: updates,
+  streamTrees: {
     success: async (world) => ({
       beginExclusive: await beforeTap(world),
-      updateFormat: updateFormatOf(world),
+      filter: { filtersByParty: { [world.user.party]: {} } },
     }),
-    error: (world) => ({ beginExclusive: -1, updateFormat: updateFormatOf(world) }),
+    error: (world) => ({ beginExclusive: 0, updateFormat: updateFormatOf(world) }),
   },
-  streamCompletions: {
-    success: async (world) => ({
-      beginExclusive: await beforeTap(world),
-      parties: [world.user.party],
-    }),
-    error: () => ({ beginExclusive: 0, parties: [] }),
-  },
+  streamCompletions: completions,
+  streamCommandCompletions: completions,
   streamActiveContracts: {
     success: async (world) => ({
       activeAtOffset: await world.ledgerEnd(),

@@ -12,7 +12,12 @@ export const synchronizerCases = {
   submitEntry: {
     success: ({ entry }) => ({ body: entry() }),
     errors: {
-      ...{ NOT_READY, DEPENDENCY_UNAVAILABLE, LOG_FULL, CLOCK_OFF, LOG_REGRESSED, ORDERING_HALTED },
+      NOT_READY,
+      DEPENDENCY_UNAVAILABLE,
+      LOG_FULL,
+      CLOCK_OFF,
+      LOG_REGRESSED,
+      ORDERING_HALTED,
       LIMIT_EXCEEDED: cannot(
         'a signer with too many entries in flight',
         'apps/synchronizer/src/synchronizer.integration.test.ts',
@@ -26,7 +31,8 @@ export const synchronizerCases = {
   followLog: {
     success: () => ({ query: { from: 1 } }),
     errors: {
-      ...{ NOT_READY, DEPENDENCY_UNAVAILABLE },
+      NOT_READY,
+      DEPENDENCY_UNAVAILABLE,
       OFFSET_PRUNED: cannot('a trimmed log', 'packages/log/src/feed.integration.test.ts'),
     },
   },

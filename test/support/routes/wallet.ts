@@ -28,7 +28,9 @@ const forUnknownContract =
 
 const readErrors = (build: Build) =>
   ({
-    ...{ NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE },
+    NOT_READY,
+    CLOCK_OFF,
+    DEPENDENCY_UNAVAILABLE,
     WALLET_NOT_FOUND: byUnregistered(build),
   }) satisfies Record<string, Cause>
 
@@ -36,7 +38,8 @@ const readErrors = (build: Build) =>
 const submitErrors = (build: Build) =>
   ({
     ...readErrors(build),
-    ...{ LOG_FULL, USERS_LOST },
+    LOG_FULL,
+    USERS_LOST,
     PERMISSION_DENIED: byDeactivated(build),
     CONTRACT_CONSUMED: cannot('two concurrent transactions that use one contract', VALIDATOR_TEST),
     CHOICE_REFUSED: cannot('rules that change meanwhile', 'packages/ledger/src/coin.test.ts'),
@@ -65,6 +68,9 @@ const spendErrors = (build: Build) =>
 
 /** The request registers the user, who then has a wallet. */
 const REGISTERS = cannot('it creates the wallet of the user')
+
+/** A token of another list. */
+const badListToken: Build = () => ({ query: { page_token: 'AQ' } })
 
 const entry = (name: string, more: object = {}) => ({
   body: { name, url: '', description: '', ...more },
@@ -128,6 +134,10 @@ const transfer: Build = ({ user, fresh }) => transferTo(user.party, fresh())
 const byReceiver: Build = (world) => pendingTransfer(world, 'receiver')
 const bySender: Build = (world) => pendingTransfer(world, 'sender')
 const isReadBy = { success: plain, errors: readErrors(plain) }
+const isListedBy = {
+  success: plain,
+  errors: { ...readErrors(plain), INVALID_PAGE_TOKEN: badListToken },
+}
 
 /** A subscription request that was rejected before. */
 const rejectedRequest: Build = async (world) => {
@@ -169,7 +179,7 @@ export const validatorCases = {
       },
     },
   },
-  listOwnEntries: isReadBy,
+  listOwnEntries: isListedBy,
   registerUser: {
     success: async (world) => ({ body: {}, token: await world.strangerToken() }),
     errors: { ...submitErrors(plain), WALLET_NOT_FOUND: REGISTERS },
@@ -214,7 +224,7 @@ export const validatorCases = {
     },
   },
   getBalance: isReadBy,
-  listCoins: isReadBy,
+  listCoins: isListedBy,
   listTransactions: {
     success: page,
     errors: {
@@ -260,7 +270,7 @@ export const validatorCases = {
     errors: { ...submitErrors(forUnknownContract()), CONTRACT_NOT_FOUND: forUnknownContract() },
   },
   listInitialPayments: isReadBy,
-  listSubscriptions: isReadBy,
+  listSubscriptions: isListedBy,
   setAutoRenew: {
     success: async (world) => ({ ...(await renewable(world)), body: { enabled: true } }),
     errors: {
@@ -309,7 +319,14 @@ export const validatorCases = {
       },
     },
   },
-  listTransfers: isReadBy,
+  listTransfers: {
+    success: plain,
+    errors: {
+      ...readErrors(plain),
+      INVALID_PAGE_TOKEN: badListToken,
+      INVALID_PARTY: () => ({ query: { sender: 'alice' } }),
+    },
+  },
   acceptTransfer: transferCase(byReceiver, bySender),
   rejectTransfer: transferCase(byReceiver, bySender),
   withdrawTransfer: transferCase(bySender, byReceiver),

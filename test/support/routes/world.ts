@@ -1,7 +1,6 @@
 /** The fixture of all cases: a running network, one user with coin and a name, and functions that create more. */
 import { randomHex, systemRandom } from '@quorumscan/base'
-import { rejectRequestCommand } from '@quorumscan/ledger'
-import type { ContractId } from '@quorumscan/model'
+import { allocatePartyCommand } from '@quorumscan/ledger'
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup, unwrap } from '../client.ts'
@@ -41,12 +40,12 @@ export async function createWorld(cluster: RunningCluster) {
     body: { user: { isDeactivated: true }, updateMask: { paths: ['is_deactivated'] } },
   })
 
-  /** Rejects a contract that does not exist: an entry without an effect. */
-  const nothing = {
-    actAs: [user.party],
-    commands: [rejectRequestCommand({ request: `00${'0'.repeat(64)}` as ContractId })],
-  }
-  const entry = () => signer.sign(signerKey, nothing)
+  /** Allocates a party: an entry without an effect would be refused (D-91). */
+  const allocation = () => ({
+    actAs: [],
+    commands: [allocatePartyCommand({ hint: fresh('party') })],
+  })
+  const entry = () => signer.sign(signerKey, allocation())
 
   const { coinRules } = await ruleIds(cluster)
   let pruned: Promise<string> | null = null
@@ -61,7 +60,7 @@ export async function createWorld(cluster: RunningCluster) {
     newUser,
     untilKnown,
     entry,
-    expiredEntry: () => signer.sign(signerKey, { ...nothing, notAfter: 1 }),
+    expiredEntry: () => signer.sign(signerKey, { ...allocation(), notAfter: 1 }),
     coinRules,
     /** Limit of open requests of a party. */
     openRequestsMax: signer.genesis.names.openRequestsMax,

@@ -5,6 +5,7 @@ export function testEnvironment(changes: Partial<Environment> = {}): Environment
   return {
     version: '0.0.0',
     commit: () => 'unknown',
+    isTerminal: true,
     defaultDataDirectory: '/somewhere/.quorumscan',
     redisServer: 'none',
     entryFiles: { scan: '', synchronizer: '', validator: '' },

@@ -15,13 +15,7 @@ import {
 import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import type { Handlers, LongPolls } from '@quorumscan/server'
-import {
-  canonicalJson,
-  formatInstant as formatTime,
-  type Genesis,
-  type Json,
-  quorumOf,
-} from '@quorumscan/verifier'
+import { canonicalJson, formatInstant, type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { encodeCertificate, networkQuery } from '@quorumscan/verifier/certified'
 import { inEitherForm, pinFor, pinnedHeaders, type ReadRequest, type Reads } from '../pinned.ts'
 
@@ -58,8 +52,7 @@ export function createNetworkHandlers(context: {
 }): NetworkHandlers {
   const { reads, genesis, certified, certifier, polls } = context
   const either = inEitherForm(certified)
-  // A Genesis is JSON by construction; its type only lacks the index signature.
-  const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
+  const genesisBytes = utf8(canonicalJson(genesis))
 
   /** Adds the one synchronizer, to which every contract is assigned. */
   const withState = (contract: Contract): ContractWithState => ({
@@ -116,7 +109,7 @@ export function createNetworkHandlers(context: {
           // D-10: these two differ from node to node, so the shared form lacks them.
           ...(query.shared === true ? {} : { sv_user: context.name, sv_party_id: context.party }),
           dso_party_id: genesis.dso,
-          voting_threshold: quorumOf(genesis.nodes.length),
+          voting_threshold: memberSetOf(genesis).quorum,
           latest_mining_round: round,
           coin_rules: coinRules,
           amulet_rules: upstreamRules(coinRules),
@@ -133,7 +126,7 @@ export function createNetworkHandlers(context: {
         const documents = await reads.lookups.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.
-        const scans = genesis.nodes.flatMap((node) =>
+        const scans = memberSetOf(genesis).members.flatMap((node) =>
           addresses
             .filter(({ name }) => name === node.name)
             .map(({ url: publicUrl, name: svName, sequence, signature }) => {
@@ -150,12 +143,12 @@ export function createNetworkHandlers(context: {
       ])
       return {
         body: {
-          voting_threshold: quorumOf(genesis.nodes.length),
+          voting_threshold: memberSetOf(genesis).quorum,
           confirmations: confirmations.flat().map(withState),
           protocol: {
             version,
             newest_known: NEWEST_RULES.version,
-            next: next && { version: next.version, not_before: formatTime(next.notBefore) },
+            next: next && { version: next.version, not_before: formatInstant(next.notBefore) },
           },
         },
       }

@@ -2,6 +2,7 @@
  * A replica of another layout is deleted and rebuilt when it is this node's turn. Until then the node answers no lookup,
  * but reports its health, and offers its snapshots: the node that has the turn starts from one.
  */
+
 import { scanRoutes } from '@quorumscan/api'
 import { fromUtf8 } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
@@ -24,6 +25,7 @@ import {
   type SnapshotStore,
   type TurnPeer,
 } from '@quorumscan/snapshots'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { headHeaders } from '../pinned.ts'
 
 /** The time between two requests to all peers. */
@@ -44,7 +46,7 @@ const REPORT_BY_STATE: ReadonlyMap<string, PeerPhase> = new Map([
   ['catching-up', 'rebuilds'],
 ])
 
-type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
+type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving' | 'certificates'> & {
   readonly config: ScanConfig
   readonly peers: readonly Peer[]
   readonly client: PeerClient
@@ -104,8 +106,8 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
   try {
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'ready'
-    const { details } = Object(JSON.parse(fromUtf8(reply.body)))
-    return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'other'
+    const { details } = membersOf(JSON.parse(fromUtf8(reply.body)))
+    return REPORT_BY_STATE.get(String(memberOf(details, 'state'))) ?? 'other'
   } catch {
     signal.throwIfAborted()
     return 'unreachable'
@@ -115,6 +117,7 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
 /** The server declares all routes, because a peer takes a 404 for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
   const { config, end, logger, snapshots } = parts
+  const { name, clock, clocks, certificates } = parts
   const notReady = () => {
     const { phase, blockers } = waiting
     const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
@@ -134,13 +137,17 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       routes: scanRoutes,
       handlers: {
         ...(Object.fromEntries(refusing) as Handlers<typeof scanRoutes>),
-        ...createHealthHandlers(parts, {
-          port,
-          assertReady: refuse,
-          state: () => STATE_OF[waiting.phase],
-          head: () => end,
-          detail: () => notReady().message,
-        }),
+        // Without metrics: the server that follows registers them.
+        ...createHealthHandlers(
+          { name, clock, clocks, certificates },
+          {
+            port,
+            assertReady: refuse,
+            state: () => STATE_OF[waiting.phase],
+            head: () => end,
+            detail: () => notReady().message,
+          },
+        ),
         ...createSnapshotHandlers({ snapshots }),
       },
       prefix: '/api/scan',

@@ -127,7 +127,7 @@ export async function startNetwork(
   ageMicros = 1_000_000,
 ): Promise<Network> {
   const ended = new AbortController()
-  const { clock, advance } = createMovableClock(ended.signal)
+  const { clock, writerClock, advance } = createMovableClocks(ended.signal)
   const recordTime = clock.nowMicros() - ageMicros
   const { genesis, genesisHash, scans, operators, synchronizer } = createTestNetwork({
     nodeCount,
@@ -153,7 +153,7 @@ export async function startNetwork(
     redis,
     genesis: logGenesis,
     keyPair: synchronizer,
-    clock,
+    clock: writerClock,
     random,
     confirmingNodes: null,
     signal: closing.signal,
@@ -338,15 +338,22 @@ export async function startNetwork(
 }
 
 /**
- * The machine's time of day, plus the time by which tests advanced it. Its deadlines wait for this process, which a busy
- * machine may stop.
+ * The machine's time of day, plus the time by which tests advanced it. Deadlines of `clock` wait for this process, which a
+ * busy machine may stop. Those of the writer do not: its checkpoints tell all replicas, whose age is judged by the time of
+ * day, that the log goes on.
  */
-function createMovableClock(signal: AbortSignal): { clock: Clock; advance(micros: Micros): void } {
-  const { nowMicros } = createSystemClock()
-  const { monotonicMs, delay } = createTickingClock(nowMicros(), signal)
+function createMovableClocks(signal: AbortSignal): {
+  readonly clock: Clock
+  readonly writerClock: Clock
+  advance(micros: Micros): void
+} {
+  const machine = createSystemClock()
+  const { monotonicMs, delay } = createTickingClock(machine.nowMicros(), signal)
   let moved = 0
+  const nowMicros = () => machine.nowMicros() + moved
   return {
-    clock: { monotonicMs, delay, nowMicros: () => nowMicros() + moved },
+    clock: { monotonicMs, delay, nowMicros },
+    writerClock: { ...machine, nowMicros },
     advance(micros) {
       moved += micros
     },

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import { itInWorld } from '../testing/world-fixtures.ts'
 
@@ -122,7 +122,7 @@ const it = itInWorld
     'inFuture',
     ({ world }) =>
       (micros: number) =>
-        formatTime(world.network.clock.nowMicros() + micros),
+        formatInstant(world.network.clock.nowMicros() + micros),
   )
   .extend(
     'request',

@@ -1,4 +1,8 @@
-/** Behavior that unchanged clients of the ledger interface need beyond the reference's tables. */
+/**
+ * Behavior that unchanged clients of the ledger interface need beyond the reference's tables.
+ *
+ * @module-tag rest
+ */
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -454,6 +458,7 @@ describe('events of a contract by its id', () => {
     ledgerEnd,
     alice,
     eventsOf,
+    own,
   }) => {
     const bob = await world.registered('bob', null)
     const offer = {
@@ -466,9 +471,12 @@ describe('events of a contract by its id', () => {
     const made = await client.post('/v0/wallet/token-standard/transfers', offer)
     const { transfer_instruction_cid: instruction } = made.body.output
     const path = `/v0/wallet/token-standard/transfers/${instruction}/accept`
+    const beginExclusive = await ledgerEnd()
     expect(await bob.client.post(path, {})).toAnswer(200)
-    // One update releases the locked coin and gives it to bob.
-    const { created } = await eventsAt(await ledgerEnd(), 'LEDGER_EFFECTS')
+    // One update releases the locked coin and gives it to bob. A checkpoint may follow.
+    const since = { beginExclusive, endInclusive: await ledgerEnd(), filter: own() }
+    const [{ update }] = (await client.post(UPDATES, since)).body
+    const { created } = await eventsAt(update.Transaction.value.offset, 'LEDGER_EFFECTS')
     const isOfAlice = ({ signatories }: Record<string, unknown>) =>
       (signatories as string[]).includes(alice.party)
     const createdEvent = created.find((event) => event['acsDelta'] === false && isOfAlice(event))

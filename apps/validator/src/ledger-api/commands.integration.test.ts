@@ -1,7 +1,7 @@
 import { packages, svPartyOf } from '@quorumscan/ledger'
 import type { HttpAnswer } from '@quorumscan/testkit'
 import type { FixturesOf } from '@quorumscan/testkit/fixtures'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import type { TestUser } from '../testing/test-validator.ts'
 import { itWithPeople } from '../testing/world-fixtures.ts'
@@ -242,7 +242,7 @@ describe('synchronous refusals', () => {
     [
       'absolute ledger time far ahead',
       ({ world }: Given) => ({
-        minLedgerTimeAbs: formatTime(world.network.clock.nowMicros() + 62_000_000),
+        minLedgerTimeAbs: formatInstant(world.network.clock.nowMicros() + 62_000_000),
       }),
       '400 INVALID_ARGUMENT',
     ],
@@ -559,9 +559,13 @@ describe('synchronous refusals', () => {
     const [{ id = '' } = {}] = packages
     const keys = { templateId: COIN, contractKey: { any: 'thing' } }
     const offer = {
-      ...{ sender: alice.party, receiver: `unknown::1220${'0'.repeat(64)}`, amount: '0.1' },
-      ...{ inputs: [coin.contractId], executeBefore: formatTime(1e15 * 4) },
-      ...{ description: '', trackingId: '' },
+      sender: alice.party,
+      receiver: `unknown::1220${'0'.repeat(64)}`,
+      amount: '0.1',
+      inputs: [coin.contractId],
+      executeBefore: formatInstant(1e15 * 4),
+      description: '',
+      trackingId: '',
     }
     const cases: readonly (readonly [object, string])[] = [
       [{ userId: 'ä' }, '403 NA'],

@@ -1,6 +1,7 @@
+/** @module-tag rest */
 import { parseTime } from '@quorumscan/model'
 import type { HttpClient } from '@quorumscan/testkit'
-import { formatInstant } from '@quorumscan/verifier'
+import { formatInstant, memberOf } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import type { TestUser } from '../testing/test-validator.ts'
 import { itWithPeople } from '../testing/world-fixtures.ts'
@@ -209,7 +210,7 @@ describe('completions', () => {
     expect(await ofAlice.post('/v2/commands/submit-and-wait', request)).toAnswer(200)
     const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
     const times = found.map(({ synchronizerTime }) =>
-      parseTime(Object(synchronizerTime).recordTime),
+      parseTime(String(memberOf(synchronizerTime, 'recordTime'))),
     )
     expect(times).toEqual([expect.any(Number)])
     expect(times[0]).toBeGreaterThanOrEqual(asked)

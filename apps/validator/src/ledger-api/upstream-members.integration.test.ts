@@ -1,6 +1,12 @@
-/** Members of upstream's ledger interface that are refused here (test/upstream): 400, and without them a success. */
+/**
+ * Members of upstream's ledger interface that are refused here (test/upstream): 400, and without them a success.
+ *
+ * @module-tag rest
+ */
+
 import { readFileSync } from 'node:fs'
 import type { HttpClient } from '@quorumscan/testkit'
+import { memberOf, membersOf } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
 import { itWithPeople } from '../testing/world-fixtures.ts'
 
@@ -24,8 +30,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
   CanExecuteAs: SOMEBODY,
   IdentityProviderAdmin: { value: {} },
   ExerciseByKeyCommand: {
-    ...{ templateId: '#quorumscan-coin:Coin.Rules:CoinRules', contractKey: {} },
-    ...{ choice: 'Archive', choiceArgument: {} },
+    templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+    contractKey: {},
+    choice: 'Archive',
+    choiceArgument: {},
   },
   resourceVersion: '0',
   streamContinuationToken: 'x',
@@ -42,11 +50,10 @@ function withValue(json: unknown, steps: readonly string[], value: unknown): unk
   if (step === undefined) return value
   if (step.endsWith('[]')) {
     const name = step.slice(0, -2)
-    const [first] = Object(json)[name] ?? []
-    return { ...Object(json), [name]: [withValue(first, rest, value)] }
+    return { ...membersOf(json), [name]: [withValue(memberOf(json, name, '0'), rest, value)] }
   }
-  const member = withValue(Object(json)[step], rest, value)
-  return /^[A-Z]/.test(step) ? { [step]: member } : { ...Object(json), [step]: member }
+  const member = withValue(membersOf(json)[step], rest, value)
+  return /^[A-Z]/.test(step) ? { [step]: member } : { ...membersOf(json), [step]: member }
 }
 
 type Request = { readonly path: string; readonly body?: object }
@@ -86,6 +93,10 @@ const it = itWithPeople.extend(
         'POST /v2/commands/submit-and-wait-for-transaction': {
           path: '/v2/commands/submit-and-wait-for-transaction',
           body: { commands },
+        },
+        'POST /v2/commands/submit-and-wait-for-transaction-tree': {
+          path: '/v2/commands/submit-and-wait-for-transaction-tree',
+          body: commands,
         },
         'POST /v2/parties': { path: '/v2/parties', body: { partyIdHint: id } },
         'POST /v2/state/active-contracts': {

@@ -403,7 +403,7 @@ describe('the version', () => {
     const { status, body } = await world.anyone().get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({
-      version: '3.5.10',
+      version: '3.5.14',
       features: { userManagement: { supported: true, maxRightsPerUser: 1000 } },
     })
   })

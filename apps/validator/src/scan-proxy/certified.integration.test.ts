@@ -1,4 +1,8 @@
-/** Certified reads through the proxy, answered from the local replica of the validator. */
+/**
+ * Certified reads through the proxy, answered from the local replica of the validator.
+ *
+ * @module-tag rest
+ */
 
 import { sha256 } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/runtime'

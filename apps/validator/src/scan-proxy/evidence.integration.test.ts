@@ -31,7 +31,9 @@ const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
 const signed = (offset: number, word: string) => {
   const statement = encodeStateStatement({
-    ...{ genesisHash, offset, recordTime: offset },
+    genesisHash,
+    offset,
+    recordTime: offset,
     historyHash: 'ab'.repeat(32),
     stateRoot: word.repeat(32),
   })
@@ -108,14 +110,18 @@ describe('evidence of the synchronizer', () => {
     ordering: {
       driver: 'cometbft',
       validators: genesis.nodes.map(({ name }, index) => ({
-        ...{ name, key: voters[index]?.publicKey },
+        name,
+        key: voters[index]?.publicKey,
         nodeId: testKeyPair(`engine of ${name}`).publicKey.slice(0, 40),
       })),
       timeouts: {
-        ...{ proposeMicros: 500_000, voteMicros: 200_000 },
-        ...{ commitMicros: 100_000, emptyBlockMicros: 1_000_000 },
+        proposeMicros: 500_000,
+        voteMicros: 200_000,
+        commitMicros: 100_000,
+        emptyBlockMicros: 1_000_000,
       },
-      ...{ blockBytesMax: 512 * 1024, blockContractsMax: 4096 },
+      blockBytesMax: 512 * 1024,
+      blockContractsMax: 4096,
     },
   })
 
@@ -123,7 +129,17 @@ describe('evidence of the synchronizer', () => {
   const votes = async (block: string, key: KeyPair) => {
     const field = (tag: number, bytes: Uint8Array) => [tag, bytes.byteLength, ...bytes]
     const vote = [
-      ...[0x08, 1, 0x11, 7, 0, 0, 0, 0, 0, 0, 0],
+      0x08,
+      1,
+      0x11,
+      7,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
       ...field(0x22, utf8(block)),
       ...field(0x2a, new Uint8Array()),
       ...field(0x32, utf8(chainIdOf(await hashGenesis(ordered)))),
@@ -165,32 +181,31 @@ describe('evidence of the synchronizer', () => {
     })
     const url = await synchronizer.listen({ host: '127.0.0.1', port: 0 })
     const system = createSystemClock()
+    const seeds: string[] = ['http://127.0.0.1:9']
     const config = {
-      ...{
-        genesisFile: await file('genesis', JSON.stringify(ordered)),
-        redis: { place: { path: redis.socketPath } },
+      genesisFile: await file('genesis', JSON.stringify(ordered)),
+      redis: { place: { path: redis.socketPath } },
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'silent',
+      tracesEndpoint: null,
+      peersFile: null,
+      connections: PLAIN_CONNECTIONS,
+      nodes: [],
+      log: {
+        url,
+        tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
+        certificate: null,
       },
-      ...{
-        host: '127.0.0.1',
-        port: 0,
-        logLevel: 'silent',
-        tracesEndpoint: null,
-        peersFile: null,
-        connections: PLAIN_CONNECTIONS,
-        nodes: [],
-      },
-      ...{
-        log: {
-          url,
-          tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
-          certificate: null,
-        },
-      },
-      ...{ rateLimit: 100_000, seeds: ['http://127.0.0.1:9'], audience: 'validator' },
+      rateLimit: 100_000,
+      seeds,
+      audience: 'validator',
       participantKeyFile: await file('participant', testKeyPair('participant').seed),
       tokens: { kind: 'shared-secret', secretFile: await file('jwt', testKeyPair('jwt').seed) },
-      ...{ tokenLifetimeSecondsMax: null, nodeTokensFile: null },
-      ...{ allowPrivateAddresses: true, isLossAccepted: false },
+      tokenLifetimeSecondsMax: null,
+      nodeTokensFile: null,
+      allowPrivateAddresses: true,
+      isLossAccepted: false,
       networkName: 'localnet',
       trustRule: null,
     } as const

@@ -16,7 +16,8 @@ it('a trace shows a silent node, and the log has the refusal with the request id
   await using network = await startNetwork(4)
   const lines: string[] = []
   const logger = createLogger({
-    ...{ name: 'validator', level: 'info' },
+    name: 'validator',
+    level: 'info',
     stream: { write: (line) => lines.push(line) },
   })
   const config = { ...network.config, nodes: network.peers, tracesEndpoint: collector.endpoint }
@@ -58,6 +59,8 @@ it('a trace shows a silent node, and the log has the refusal with the request id
   const logged = lines.map((line) => JSON.parse(line))
   expect(logged.filter(({ request_id }) => request_id === 'three')).toEqual([])
   expect(logged.find(({ request_id }) => request_id === 'never')).toMatchObject({
-    ...{ level: 'info', method: 'GET', path: '/v0/scan-proxy/ans-entries/by-name/dso.ns' },
+    level: 'info',
+    method: 'GET',
+    path: '/v0/scan-proxy/ans-entries/by-name/dso.ns',
   })
 })

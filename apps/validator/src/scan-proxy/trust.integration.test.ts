@@ -1,4 +1,8 @@
-/** A validator that trusts some members only (D-75): whom it asks, and whose answers it counts. */
+/**
+ * A validator that trusts some members only (D-75): whom it asks, and whose answers it counts.
+ *
+ * @module-tag rest
+ */
 import { createHttpClient, freePort, send, serve, until } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { trustRule } from '@quorumscan/verifier'

@@ -7,7 +7,7 @@ import { toHex } from '@quorumscan/base'
 import { ansEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { EQUIVOCATED } from '@quorumscan/operator'
-import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
+import { formatInstant, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { lieAboutEntry } from '../../faults/lies/false-answers.ts'
@@ -23,7 +23,7 @@ function shown(story: Scenario): CertifiedEntry | null {
   if (found === undefined) return null
   const { user, name, url, description, expiresAt } = found.payload
   const contract_id = found.contractId
-  return { contract_id, user, name, url, description, expires_at: formatTime(expiresAt) }
+  return { contract_id, user, name, url, description, expires_at: formatInstant(expiresAt) }
 }
 
 /** A name is requested, paid and confirmed; the answer of an honest replica at every offset. */

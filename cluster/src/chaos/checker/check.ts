@@ -2,7 +2,7 @@
  * The verdict about a chaos run. It reads only the history and the log, and shares no code with the reader whose answers it
  * checks. Each rule counts how often it was tested. With too few tests the verdict is inconclusive.
  */
-import { type Genesis, maxFaulty } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { eventsOf, type HistoryEvent, type RuleTally, tally, type Verdict } from '../history.ts'
 import type { RunResult } from '../run.ts'
 import {
@@ -26,7 +26,7 @@ export async function check({ history, log, genesis }: CheckInput): Promise<Verd
   const rules = [
     ...checkLookups(history, { truth, strongOnly: run?.budget === 'beyond-f' }),
     checkMonotonicReads(history),
-    checkAvailability(history, maxFaulty(genesis.nodes.length)),
+    checkAvailability(history, memberSetOf(genesis).f),
     ...checkWrites(history, truth),
     ...checkStreams(history, truth),
     ...truth.rules,
@@ -66,7 +66,7 @@ function inconclusiveReason(history: readonly HistoryEvent[], genesis: Genesis):
     return inconclusive('the run did not reach its end')
   const answered = answeredIn(history).length
   if (answered < ANSWERED_MIN) return inconclusive(`only ${answered} lookups were answered`)
-  const nodeCount = genesis.nodes.length
+  const nodeCount = memberSetOf(genesis).n
   const signed = eventsOf(history, 'signed-state').filter(({ state }) => state !== null)
   return signed.length < nodeCount
     ? inconclusive(`${nodeCount - signed.length} of ${nodeCount} nodes did not sign the last state`)

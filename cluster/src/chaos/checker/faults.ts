@@ -2,8 +2,9 @@
  * Rules on faults: while at most f nodes, and no other process, are faulty, lookups are answered; nodes that equivocate are
  * detected. And what detected each fault.
  */
+import { median } from '@quorumscan/base'
 import { EQUIVOCATED } from '@quorumscan/operator'
-import { isVisibleLie } from '../../view/lies.ts'
+import { isVisibleFault } from '../../faults/fault-spec.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 
 /** How long a client may be without an answer: several timeouts in a row on a machine under load. */
@@ -48,7 +49,8 @@ export function attemptsIn(history: readonly HistoryEvent[], f: number) {
 /** The times in which more than f nodes, or another process, were faulty. Half-open, each with its recovery. */
 function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [number, number])[] {
   const faults = eventsOf(history, 'fault')
-    .filter(({ refused }) => refused === null)
+    // A flooded node is honest, and has to answer.
+    .filter(({ refused, fault }) => refused === null && fault.kind !== 'flood')
     .map(({ fault: { node }, startMs, endMs }) => {
       const isNode = node !== 'validator' && node !== 'synchronizer'
       return { node, isNode, start: startMs, end: endMs + (isNode ? 0 : RECOVERY_MS) }
@@ -104,7 +106,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
     ({ refused, fault, ...event }) =>
       refused === null &&
       fault.kind === 'lie' &&
-      isVisibleLie(fault.lie) &&
+      isVisibleFault(fault) &&
       detectionsOf({ ...event, refused, fault }, history).length > 0,
   )
   const proven = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
@@ -135,9 +137,4 @@ function equivocatingNodes(history: readonly HistoryEvent[]): readonly string[] 
   return [...new Set(nodes)]
     .filter((node) => nodes.filter((one) => one === node).length >= PROBES_MIN)
     .sort()
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] ?? 0
 }

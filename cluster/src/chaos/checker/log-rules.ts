@@ -15,7 +15,7 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
-import { type Genesis, quorumOf } from '@quorumscan/verifier'
+import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 import { confirmationIn } from '../../watch/cluster-log.ts'
 import type { RuleTally } from '../history.ts'
 
@@ -56,7 +56,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
     const decoded = decodeEntry(bytes, genesisHash)
     if (decoded.kind !== 'submission') return
     const { participant, commands } = decoded.submission
-    if (!genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
+    if (memberSetOf(genesis).memberOfKey(participant) === undefined) return
     for (const { payment } of commands.flatMap((command) => confirmationIn(command) ?? [])) {
       const by = confirmers.get(payment) ?? new Set<string>()
       confirmers.set(payment, by.add(participant))
@@ -65,7 +65,7 @@ export function createLogRules(genesis: Genesis, genesisHash: string) {
 
   const checkPayments = (applied: AppliedEntry): void => {
     const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
-    const needed = quorumOf(genesis.nodes.length)
+    const needed = memberSetOf(genesis).quorum
     for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
       const { id, isInitial } = payment
       openUntil.delete(id)

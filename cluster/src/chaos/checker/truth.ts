@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/ledger'
 import { MemoryLedger } from '@quorumscan/ledger/memory-ledger'
 import type { Contract } from '@quorumscan/model'
-import { formatInstant as formatTime, type Genesis, hashGenesis } from '@quorumscan/verifier'
+import { formatInstant, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LogLine } from '../history.ts'
 import { createLogRules } from './log-rules.ts'
@@ -106,7 +106,14 @@ function addVersions(versions: Map<string, Version[]>, applied: AppliedEntry): v
     if (!isOf(ansEntry, contract)) continue
     const { user, name, url, description, expiresAt } = payloadOf(ansEntry, contract)
     const { contractId: contract_id } = contract
-    const entry = { contract_id, user, name, url, description, expires_at: formatTime(expiresAt) }
+    const entry = {
+      contract_id,
+      user,
+      name,
+      url,
+      description,
+      expires_at: formatInstant(expiresAt),
+    }
     const version = { from: applied.offset, to: FOREVER, expiresAt, entry }
     versions.set(name, [...(versions.get(name) ?? []), version])
   }

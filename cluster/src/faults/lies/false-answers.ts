@@ -1,5 +1,7 @@
 /** The false answers of a lying node. Pure. */
+
 import type { Lookup } from '@quorumscan/verifier'
+import { PARTY } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LieKind } from '../../view/lies.ts'
 
@@ -13,7 +15,6 @@ export type LieContext = {
 
 const INVENTED_CONTRACT = `00${'6c'.repeat(32)}`
 const INVENTED_NAME = 'mallory.unverified.ns'
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const FAR_FUTURE = '2099-01-01T00:00:00.000000Z'
 
 /** The entry instead of the true one; null: the name does not exist. */

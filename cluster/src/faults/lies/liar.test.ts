@@ -27,7 +27,10 @@ const pointAt = (offset: number) => ({
 const entryOf = (name: string) => ({
   contract_id: `00${'a'.repeat(64)}`,
   user: `alice::1220${'a'.repeat(64)}`,
-  ...{ name, url: '', description: '', expires_at: '2030-01-01T00:00:00.000000Z' },
+  name,
+  url: '',
+  description: '',
+  expires_at: '2030-01-01T00:00:00.000000Z',
 })
 const TRUTH = { entry: entryOf('alice.unverified.ns') }
 
@@ -37,7 +40,10 @@ function statement() {
   const stateRoot = 'ee'.repeat(32)
   const bytes = encodeStateStatement({ genesisHash, ...pointAt(HEAD), stateRoot })
   return {
-    ...{ offset, record_time: recordTime, history_hash: historyHash, state_root: stateRoot },
+    offset,
+    record_time: recordTime,
+    history_hash: historyHash,
+    state_root: stateRoot,
     signatures: [['sv-1', toHex(scans[0]?.sign(bytes) ?? bytes)]],
   }
 }
@@ -83,7 +89,10 @@ const it = base.extend('node', async ({ resources, clock }) => {
   })
   resources.onClose(() => server.close())
   const lie = installLiar(server, {
-    ...{ genesisHash, liar: LIAR, clock, random: systemRandom },
+    genesisHash,
+    liar: LIAR,
+    clock,
+    random: systemRandom,
     sign: (bytes) => scans[0]?.sign(bytes) ?? bytes,
     replica: {
       head: () => pointAt(head) as never,
@@ -98,7 +107,8 @@ const it = base.extend('node', async ({ resources, clock }) => {
     moveTo(offset: number) {
       head = offset
     },
-    get: (path: string, headers = {}) => server.inject({ url: path, headers }),
+    get: (path: string, headers = {}, remoteAddress = '127.0.0.1') =>
+      server.inject({ url: path, headers, remoteAddress }),
     stream: (path: string) => server.inject({ url: path, payloadAsStream: true }),
   }
 })
@@ -124,6 +134,25 @@ it.for([
     expect((await node.get('/livez')).statusCode, 'health is reported truly').toBe(200)
     node.lie(null)
     expect((await node.get(path)).statusCode).toBe(before.statusCode)
+  },
+)
+
+it.for(['127.0.77.1', '::ffff:127.0.77.1', '2001:db8::7'])(
+  'a lie to one reader at %s is the truth for all others',
+  async (from, { node }) => {
+    const userFor = async (address: string) =>
+      (await node.get(ALICE, { accept: 'application/json' }, address)).json().entry.user
+    node.lie('value', from.replace('::ffff:', ''))
+    expect(await userFor(from)).toBe(LIAR)
+    for (const other of ['127.0.0.1', '127.0.77.2', '2001:db8::8'])
+      expect(await userFor(other)).toBe(TRUTH.entry.user)
+    node.lie('stale', from.replace('::ffff:', ''))
+    node.moveTo(HEAD + 1)
+    const at = { 'x-read-at-offset': String(HEAD + 1) }
+    expect((await node.get(MISSING, at, from)).statusCode).toBe(404)
+    expect((await node.get(MISSING, at)).statusCode).toBe(200)
+    node.lie('value')
+    expect(await userFor('127.0.0.1')).toBe(LIAR)
   },
 )
 

@@ -7,7 +7,7 @@ import type { Replica } from '@quorumscan/replica'
 import type { HttpServer } from '@quorumscan/server'
 import {
   encodeStateStatement,
-  formatInstant as formatTime,
+  formatInstant,
   type Lookup,
   parseInstant,
 } from '@quorumscan/verifier'
@@ -53,9 +53,16 @@ type NodeStatement = {
 
 type Answer = { readonly request: FastifyRequest; readonly reply: FastifyReply; payload: unknown }
 
-/** Adds the hooks. They do nothing until the returned function sets a lie; null: the node is honest. */
-export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind | null) => void {
+/**
+ * Adds the hooks. They do nothing until the returned function sets a lie; null: the node is honest. With an address it lies
+ * to the client at this address, and to no other one. A client that comes through a faulty edge has no address.
+ */
+export function installLiar(
+  server: HttpServer,
+  deps: LiarDeps,
+): (next: LieKind | null, to?: string | null) => void {
   let kind: LieKind | null = null
+  let victim: string | null = null
   let staleOffset = 0
   let callCount = 0
   /** The proofs that were given since the lie began, by request. */
@@ -63,8 +70,11 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
   /** The positions of requests that are read at another one. */
   const askedPositions = new WeakMap<FastifyRequest, Position>()
 
+  const isVictim = ({ socket: { remoteAddress = '' } }: FastifyRequest): boolean =>
+    victim === null || remoteAddress.replace(/^::ffff:/, '') === victim
+
   const readStale = async (request: FastifyRequest): Promise<void> => {
-    if (!isLiedAbout(request) || isCertified(request)) return
+    if (!isLiedAbout(request) || !isVictim(request) || isCertified(request)) return
     const asked = askedOffset(request)
     if (asked !== null && asked <= staleOffset) return
     // Beyond the head: the honest refusal.
@@ -76,7 +86,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
 
   const lieInstead = async (lie: LieKind, answer: Answer): Promise<unknown> => {
     const { request, reply, payload } = answer
-    if (!isLiedAbout(request) || !isVisibleLie(lie)) return payload
+    if (!isLiedAbout(request) || !isVictim(request) || !isVisibleLie(lie)) return payload
     if (lie === 'stale' && isCertified(request)) return firstSince(answer)
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {
@@ -186,7 +196,8 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     return found == null ? null : (JSON.parse(Buffer.from(found).toString()) as CertifiedEntry)
   }
 
-  return (next) => {
+  return (next, to = null) => {
+    victim = to
     if (next === 'stale' && kind !== 'stale') {
       staleOffset = deps.replica.head().offset
       firstProofs.clear()
@@ -239,7 +250,7 @@ function readAt(request: FastifyRequest, offset: number): void {
 
 function claimPosition(reply: FastifyReply, position: Position): void {
   reply.header('x-ledger-offset', String(position.offset))
-  reply.header('x-ledger-record-time', formatTime(position.recordTime))
+  reply.header('x-ledger-record-time', formatInstant(position.recordTime))
   reply.header('x-ledger-history-hash', position.historyHash)
 }
 
@@ -248,5 +259,6 @@ function claimHead(reply: FastifyReply): void {
   const time = parseInstant(String(reply.getHeader('x-ledger-head-time')))
   if (!Number.isSafeInteger(head)) return
   reply.header('x-ledger-head', String(head + HEAD_AHEAD))
-  if (typeof time === 'number') reply.header('x-ledger-head-time', formatTime(time + HOUR_MICROS))
+  if (typeof time === 'number')
+    reply.header('x-ledger-head-time', formatInstant(time + HOUR_MICROS))
 }

@@ -8,7 +8,7 @@ export const healthRoutes = defineRoutes({
   livez: route('GET /livez', common, {
     summary: 'The HTTP server is up.',
     description:
-      'The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`.',
+      'The header `x-clock` is the wall clock of the process, in µs since the epoch; `x-state` is the state of `/status`; `x-memory` is how much of the memory of its Redis is used, in thousandths.',
     response: null,
   }),
   readyz: route('GET /readyz', common, {
@@ -22,8 +22,10 @@ export const healthRoutes = defineRoutes({
       'SOFTWARE_OUTDATED',
       'ORDERING_HALTED',
       'STATE_DIVERGED',
+      'LOG_FORK',
       'LOG_FULL',
       'CLOCK_OFF',
+      'CERTIFICATE_EXPIRED',
       'USERS_LOST',
       'DEPENDENCY_UNAVAILABLE',
     ],

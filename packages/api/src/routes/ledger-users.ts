@@ -1,5 +1,6 @@
 /** Users, rights and parties (D-28, D-32). */
 import { Type } from 'typebox'
+import { COST_STORED, COST_SUBMISSION, COST_USER_READ } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
 import * as users from '../schemas/ledger/users.ts'
@@ -16,6 +17,7 @@ const administered = {
   errorStatuses: [404],
 } as const
 const known = { ...administered, auth: 'user' } as const
+const changed = { ...administered, cost: COST_STORED } as const
 
 const ofParticipant = { auth: 'user' } as const
 const ofParties = { ...ofUsers, tag: 'parties' } as const
@@ -34,6 +36,7 @@ export const ledgerUserRoutes = defineRoutes({
   }),
   createLedgerUser: route('POST /v2/users', ofUsers, {
     summary: 'Creates a user, with rights.',
+    cost: COST_STORED,
     body: users.UserCreateRequest,
     response: users.UserAnswer,
     errorStatuses: [409],
@@ -42,16 +45,16 @@ export const ledgerUserRoutes = defineRoutes({
     summary: 'A user; each user may read its own.',
     response: users.UserAnswer,
   }),
-  updateLedgerUser: route('PATCH /v2/users/{id}', administered, {
+  updateLedgerUser: route('PATCH /v2/users/{id}', changed, {
     summary: 'Changes primary party, deactivation or annotations, as the mask selects.',
     body: users.UserUpdateRequest,
     response: users.UserAnswer,
   }),
-  deleteLedgerUser: route('DELETE /v2/users/{id}', administered, {
+  deleteLedgerUser: route('DELETE /v2/users/{id}', changed, {
     summary: 'Deletes a user with its rights; its parties stay.',
     response: users.EmptyAnswer,
   }),
-  updateUserProvider: route('PATCH /v2/users/{id}/identity-provider-id', administered, {
+  updateUserProvider: route('PATCH /v2/users/{id}/identity-provider-id', changed, {
     summary: 'Moves a user to another identity provider; only the default one exists.',
     body: users.UserProviderRequest,
     response: users.EmptyAnswer,
@@ -60,24 +63,27 @@ export const ledgerUserRoutes = defineRoutes({
     summary: 'The rights of a user; each user may read its own.',
     response: users.RightsAnswer,
   }),
-  grantRights: route('POST /v2/users/{id}/rights', administered, {
+  grantRights: route('POST /v2/users/{id}/rights', changed, {
     summary: 'Grants rights; answers those that are new.',
     body: users.RightsRequest,
     response: users.GrantAnswer,
   }),
-  revokeRights: route('PATCH /v2/users/{id}/rights', administered, {
+  revokeRights: route('PATCH /v2/users/{id}/rights', changed, {
     summary: 'Revokes rights; answers those that the user had.',
     body: users.RightsRequest,
     response: users.RevokeAnswer,
   }),
   allocateParty: route('POST /v2/parties', ofParties, {
     summary: 'Allocates a party on this participant.',
+    cost: COST_SUBMISSION,
+    waits: true,
     body: users.PartyAllocateRequest,
     response: users.PartyAllocateAnswer,
     errorStatuses: [404],
   }),
   listParties: route('GET /v2/parties', ofParties, {
     summary: 'Parties of the network in byte order.',
+    cost: COST_USER_READ,
     query: users.partiesQuery(PARTIES_PAGE_MAX),
     response: users.PartiesAnswer,
   }),
@@ -93,13 +99,9 @@ export const ledgerUserRoutes = defineRoutes({
   }),
   updateParty: route('PATCH /v2/parties/{party}', ofParty, {
     summary: 'Changes the annotations of a party of this participant.',
+    cost: COST_STORED,
     body: users.PartyUpdateRequest,
     response: users.PartyAllocateAnswer,
     errorStatuses: [404],
-  }),
-  listPackages: route('GET /v2/packages', ofParticipant, {
-    summary: 'The ids of the packages that this participant knows.',
-    tag: 'packages',
-    response: users.PackagesAnswer,
   }),
 })

@@ -4,7 +4,7 @@
  * makes its handler.
  */
 import { type TProperties, Type } from 'typebox'
-import { COST_LOOKUP } from '../cost.ts'
+import { COST_LOOKUP, COST_VERIFIED, COST_VERIFIED_DOCUMENT, verifiedCost } from '../cost.ts'
 import { defineRoutes, type RouteDef, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesRequest } from '../schemas/activities.ts'
 import { EvidenceAnswer } from '../schemas/certified.ts'
@@ -21,6 +21,7 @@ import {
 } from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
 import { LedgerOffset, MaxAgeMs, ProxyQuorum } from '../schemas/scalars.ts'
+import { instrumentsQuery } from '../schemas/upstream.ts'
 import { scanRoutes } from './scan.ts'
 
 const quorumHeaders = Type.Object({
@@ -50,8 +51,10 @@ const proxied = {
   query: proxyQuery({}),
   responseHeaders: ['quorum'],
   errors: quorumErrors,
-  cost: COST_LOOKUP,
+  cost: COST_VERIFIED as RouteDef['cost'],
 } as const
+
+const document = { ...proxied, cost: COST_VERIFIED_DOCUMENT } as const
 
 const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const
 
@@ -59,8 +62,10 @@ const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const
 function through<const Route extends RouteDef>(ofNode: Route) {
   const { operationId, path: nodePath, headers, query, responseHeaders, tag, ...same } = ofNode
   const errors = ofNode.otherForms === undefined ? quorumErrors : certifiedErrors
-  const path = nodePath.replace('/v0', '/v0/scan-proxy') as `/${string}`
-  return { ...proxied, ...same, errors, path }
+  // Wallets take the proxy for the address of the registry, and add its paths.
+  const below = nodePath.replace(/^\/v0/, '')
+  const path = `/v0/scan-proxy${below}` as const
+  return { ...proxied, ...same, errors, path, cost: verifiedCost(ofNode.cost) }
 }
 
 const ownRead = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const
@@ -120,22 +125,38 @@ export const scanProxyRoutes = defineRoutes({
     ...through(scanRoutes.getAnsRules),
     body: AnsRulesRequest,
     acceptsTextPlain: false,
+    cost: COST_VERIFIED_DOCUMENT,
   },
-  proxyGetAmuletRules: route('GET /v0/scan-proxy/amulet-rules', proxied, {
+  proxyGetAmuletRules: route('GET /v0/scan-proxy/amulet-rules', document, {
     summary: 'The rules of coin in the form of upstream.',
     response: AmuletRulesProxyAnswer,
   }),
   proxyGetOpenAndIssuingMiningRounds: route(
     'GET /v0/scan-proxy/open-and-issuing-mining-rounds',
-    proxied,
+    document,
     { summary: 'The open rounds.', response: MiningRoundsProxyAnswer },
   ),
   proxyGetDsoPartyId: through(scanRoutes.getDsoPartyId),
   proxyGetDso: {
     ...through(scanRoutes.getDso),
     summary: 'The operator party and its rules, with the first node that agreed.',
+    cost: COST_VERIFIED_DOCUMENT,
   },
-  proxyListScans: through(scanRoutes.listScans),
+  proxyListScans: { ...through(scanRoutes.listScans), cost: COST_VERIFIED_DOCUMENT },
+  proxyGetSpliceInstanceNames: through(scanRoutes.getSpliceInstanceNames),
+  proxyGetFeaturedApp: {
+    ...through(scanRoutes.getFeaturedApp),
+    errors: [...quorumErrors, 'INVALID_PARTY'],
+  },
+  proxyGetRegistryInfo: through(scanRoutes.getRegistryInfo),
+  proxyListInstruments: {
+    ...through(scanRoutes.listInstruments),
+    query: proxyQuery(instrumentsQuery),
+  },
+  proxyGetInstrument: {
+    ...through(scanRoutes.getInstrument),
+    errors: [...quorumErrors, 'INSTRUMENT_NOT_FOUND'],
+  },
   proxyGetGenesis: route('GET /v0/scan-proxy/genesis', ownRead, {
     summary: 'The genesis document, as this validator has it.',
     response: scanRoutes.getGenesis.response,

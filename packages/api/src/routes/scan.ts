@@ -4,7 +4,7 @@
  */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import { Type } from 'typebox'
-import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, entryCost, pageCost } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
 import * as certified from '../schemas/certified.ts'
@@ -13,8 +13,9 @@ import * as entries from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
 import * as network from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party, Quorum } from '../schemas/scalars.ts'
+import * as upstream from '../schemas/upstream.ts'
 import { healthRoutes } from './health.ts'
-import { engineRead } from './synchronizer.ts'
+import { engineRead, SUBMISSION_BYTES_MAX } from './synchronizer.ts'
 
 const pinErrors = [
   'OFFSET_NOT_REACHED',
@@ -60,6 +61,14 @@ const proven = {
   otherForms: { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer },
   errors: certifiedErrors,
 } as const
+
+const ofProvider = {
+  ...pinned,
+  params: upstream.providerParams,
+  errors: [...pinErrors, 'INVALID_PARTY'],
+} as const
+
+const registry = { ...pinned, tag: 'token-registry' } as const
 
 const lookup = { ...proven, tag: 'lookup' } as const
 
@@ -160,6 +169,55 @@ export const scanRoutes = defineRoutes({
     query: Type.Object(certifiedQuery),
     response: network.ScansAnswer,
   }),
+  getSpliceInstanceNames: route('GET /v0/splice-instance-names', pinned, {
+    summary: 'The names of the network, its coin and its name service, to show to users.',
+    response: upstream.InstanceNamesAnswer,
+  }),
+  getFeatureSupport: route('GET /v0/feature-support', pinned, {
+    summary: 'Optional features of the network.',
+    response: upstream.FeatureSupportAnswer,
+  }),
+  listClosedRounds: route('GET /v0/closed-rounds', pinned, {
+    summary: 'Closed rounds that wait for their end: none.',
+    response: upstream.ClosedRoundsAnswer,
+  }),
+  listFeaturedApps: route('GET /v0/featured-apps', pinned, {
+    summary: 'Rights of featured apps: none.',
+    response: upstream.FeaturedAppsAnswer,
+  }),
+  getFeaturedApp: route('GET /v0/featured-apps/{provider_party_id}', ofProvider, {
+    summary: 'The right of a featured app: none.',
+    response: upstream.FeaturedAppAnswer,
+  }),
+  listFeaturedAppsByProvider: route(
+    'GET /v0/featured-apps/by-provider/{provider_party_id}',
+    ofProvider,
+    {
+      summary: 'The rights of a provider of featured apps: none.',
+      response: upstream.FeaturedAppsAnswer,
+    },
+  ),
+  getFeaturedAppByContractId: route('GET /v0/featured-apps/by-contract-id/{contract_id}', pinned, {
+    summary: 'The right of a featured app by its contract: none.',
+    params: upstream.featuredContractParams,
+    response: upstream.FeaturedAppAnswer,
+  }),
+  getRegistryInfo: route('GET /registry/metadata/v1/info', registry, {
+    summary:
+      'The registry of tokens, of the token standard: its administrator, and what it supports.',
+    response: upstream.RegistryInfoAnswer,
+  }),
+  listInstruments: route('GET /registry/metadata/v1/instruments', registry, {
+    summary: 'The tokens of the registry: the coin.',
+    query: Type.Object(upstream.instrumentsQuery),
+    response: upstream.InstrumentsAnswer,
+  }),
+  getInstrument: route('GET /registry/metadata/v1/instruments/{instrumentId}', registry, {
+    summary: 'A token by its id.',
+    params: upstream.instrumentParams,
+    response: upstream.InstrumentAnswer,
+    errors: [...pinErrors, 'INSTRUMENT_NOT_FOUND'],
+  }),
   getCertificate: route('GET /v0/certificate', nodeRead, {
     summary: 'The newest certificate that the node has.',
     query: Type.Object(certifiedQuery),
@@ -207,6 +265,16 @@ export const scanRoutes = defineRoutes({
     cost: COST_PIECE,
   }),
   readEngine: engineRead,
+  judgeEntry: route('POST /v0/entry-judgements', nodeRead, {
+    summary: 'What a log entry would do as the next one, or did, at the newest state of the node.',
+    description:
+      'Synchronizers ask it before they admit an entry, and again when it is in the log. Its signature is not verified, and nothing changes.',
+    body: 'bytes',
+    bodyBytesMax: SUBMISSION_BYTES_MAX,
+    response: network.EntryJudgement,
+    errors: ['NOT_READY', 'DEPENDENCY_UNAVAILABLE', 'SOFTWARE_OUTDATED'],
+    cost: entryCost,
+  }),
   getGenesis: route('GET /v0/genesis', nodeRead, {
     summary: 'The genesis document.',
     response: network.GenesisAnswer,

@@ -1,5 +1,6 @@
 /** The synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
+import { submittedCost } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { EvidenceAnswer } from '../schemas/certified.ts'
 import * as m from '../schemas/members.ts'
@@ -24,7 +25,7 @@ export const engineRead = route('POST /v0/engine-reads', ordering, {
 })
 
 /** Rule 1: the largest log entry. */
-const SUBMISSION_BYTES_MAX = 256 * 1024
+export const SUBMISSION_BYTES_MAX = 256 * 1024
 
 export const synchronizerRoutes = defineRoutes({
   ...healthRoutes,
@@ -34,6 +35,8 @@ export const synchronizerRoutes = defineRoutes({
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
     response: Type.Object({ accepted: Type.Literal(true, { description: 'It is in the log.' }) }),
+    cost: submittedCost,
+    waits: true,
     errors: [
       'LIMIT_EXCEEDED',
       'DEPENDENCY_UNAVAILABLE',

@@ -1,10 +1,19 @@
 /** The validator: name entries, users and wallet (D-19, D-20), and the scan proxy. */
 import { Type } from 'typebox'
-import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
+import {
+  activitiesCost,
+  COST_LOOKUP,
+  COST_PAYMENT,
+  COST_STORED,
+  COST_SUBMISSION,
+  COST_USER_READ,
+  offersCost,
+  pageCost,
+} from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
 import { Contract } from '../schemas/contracts.ts'
 import * as m from '../schemas/members.ts'
-import { ContractIdInput } from '../schemas/scalars.ts'
+import { ContractIdInput, Party } from '../schemas/scalars.ts'
 import * as wallet from '../schemas/wallet.ts'
 import { healthRoutes } from './health.ts'
 import { scanProxyRoutes } from './scan-proxy.ts'
@@ -40,9 +49,14 @@ const read = {
   auth: 'user',
   responseHeaders: ['readFloor'],
   errors: readErrors,
-  cost: COST_LOOKUP,
+  cost: COST_USER_READ,
 } as const
-const submission = { ...read, errors: submitErrors, cost: COST_SUBMISSION } as const
+const submission = {
+  ...read,
+  errors: submitErrors,
+  cost: COST_SUBMISSION,
+  waits: true,
+} as const
 const oneContract = Type.Object({ contract_id: ContractIdInput })
 
 /** Ends a contract, or pays for it. */
@@ -51,7 +65,7 @@ const ofContract = {
   params: oneContract,
   errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
 } as const
-const payment = { ...ofContract, errors: spendErrors } as const
+const payment = { ...ofContract, errors: spendErrors, cost: COST_PAYMENT } as const
 
 /** One of the three ways in which an open offer of coin ends. */
 function endOfTransfer<const Verb extends string>(verb: Verb, summary: string) {
@@ -90,7 +104,9 @@ export const validatorRoutes = defineRoutes({
   }),
   listOwnEntries: route('GET /v0/entry/all', read, {
     tag: 'name-entry',
-    summary: 'The live entries of the user, with their subscriptions.',
+    summary: 'The live entries of the user, with their subscriptions, page by page.',
+    query: Type.Object(wallet.pageQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
     response: wallet.OwnEntriesAnswer,
   }),
   registerUser: route('POST /v0/register', submission, {
@@ -111,6 +127,7 @@ export const validatorRoutes = defineRoutes({
   getValidatorUser: route('GET /v0/validator-user', read, {
     tag: 'users',
     auth: 'none',
+    cost: COST_LOOKUP,
     summary: 'The operator of this validator: its user and party.',
     response: wallet.ValidatorUserAnswer,
   }),
@@ -129,7 +146,10 @@ export const validatorRoutes = defineRoutes({
     response: wallet.BalanceAnswer,
   }),
   listCoins: route('GET /v0/wallet/coins', read, {
-    summary: 'The contracts behind the balance.',
+    summary: 'The contracts behind the balance, page by page.',
+    query: Type.Object(wallet.walletListQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
+    cost: pageCost,
     response: wallet.CoinsAnswer,
   }),
   listTransactions: route('POST /v0/wallet/transactions', read, {
@@ -174,12 +194,14 @@ export const validatorRoutes = defineRoutes({
     response: wallet.InitialPaymentsAnswer,
   }),
   listSubscriptions: route('GET /v0/wallet/subscriptions', read, {
-    summary: 'Subscriptions of the user, idle or with a payment in progress.',
+    summary: 'Subscriptions of the user, idle or with a payment in progress, page by page.',
+    query: Type.Object(wallet.pageQuery),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN'],
     response: wallet.SubscriptionsAnswer,
   }),
   setAutoRenew: route(
     'PUT /v0/wallet/subscriptions/{contract_id}/auto-renew',
-    { tag: 'wallet', auth: 'user', cost: COST_LOOKUP },
+    { tag: 'wallet', auth: 'user', cost: COST_STORED },
     {
       summary: 'Switches auto-renewal on or off; contract_id is that of the Subscription.',
       params: oneContract,
@@ -195,12 +217,21 @@ export const validatorRoutes = defineRoutes({
   }),
   createTransfer: route('POST /v0/wallet/token-standard/transfers', submission, {
     summary: 'Offers coin to a party. To the user itself it moves at once.',
+    cost: COST_PAYMENT,
     body: wallet.CreateTransferRequest,
     response: wallet.TransferAnswer,
     errors: [...spendErrors, 'PAYMENT_DIFFERS', 'PAYMENT_RECORDS_INCOMPLETE', 'INVALID_PARTY'],
   }),
   listTransfers: route('GET /v0/wallet/token-standard/transfers', read, {
-    summary: 'Open offers by or for the user.',
+    summary: 'Open offers by or for the user, page by page.',
+    description:
+      'With `sender`, one page has the open offers of this sender: at most 100, whatever `page_size` is.',
+    query: Type.Object({
+      ...wallet.walletListQuery,
+      sender: m.omittable(Party, 'Only offers of this party.'),
+    }),
+    errors: [...readErrors, 'INVALID_PAGE_TOKEN', 'INVALID_PARTY'],
+    cost: offersCost,
     response: wallet.TransfersAnswer,
   }),
   acceptTransfer: endOfTransfer('accept', 'Accepts an offer to the user.'),

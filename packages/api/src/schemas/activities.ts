@@ -51,7 +51,10 @@ export const ActivitiesNews = m.component(
   { offset: m.about(LedgerOffset, 'The newest offset at which the ledger changed.') },
 )
 
-const zero = m.about(Decimal, 'Always zero: there are no fees and no such rewards.')
+const zero = m.about(
+  Decimal,
+  'Always zero, an amount of coin: there are no fees and no such rewards.',
+)
 
 const Transfer = m.component(
   'ActivityTransfer',
@@ -60,10 +63,10 @@ const Transfer = m.component(
     sender: m.part('The sender.', {
       party: m.about(Party, 'The party that paid.'),
       sender_change_fee: zero,
-      sender_change_amount: m.about(Decimal, 'The change that it received.'),
+      sender_change_amount: m.about(Decimal, 'The change that it received, an amount of coin.'),
       sender_fee: zero,
       holding_fees: zero,
-      input_coin_amount: m.about(Decimal, 'The coin that went in.'),
+      input_coin_amount: m.about(Decimal, 'What went in, an amount of coin.'),
       input_app_reward_amount: zero,
       input_validator_reward_amount: zero,
       input_sv_reward_amount: zero,
@@ -71,20 +74,20 @@ const Transfer = m.component(
     }),
     receivers: m.rows('One row for each party.', {
       party: m.about(Party, 'The party that received.'),
-      amount: m.about(Decimal, 'How much coin.'),
+      amount: m.about(Decimal, 'What it received, an amount of coin.'),
       receiver_fee: zero,
     }),
     balance_changes: m.rows('One row for each party whose coin changed.', {
       party: m.about(Party, 'The party.'),
       change_to_initial_amount_as_of_round_zero: m.about(
         Decimal,
-        'The difference; negative: less.',
+        'The difference, an amount of coin; negative: less.',
       ),
       change_to_holding_fees_rate: zero,
     }),
     description: m.nullableText('The text of the sender.'),
     transferInstructionReceiver: m.orNull(Party, 'The receiver of an offer.'),
-    transferInstructionAmount: m.orNull(Decimal, 'The amount of an offer.'),
+    transferInstructionAmount: m.orNull(Decimal, 'What was offered, an amount of coin.'),
     transferInstructionCid: m.orNull(ContractId, 'The offer that was made or accepted.'),
     transfer_kind: m.orNull(
       Type.Enum(['create_transfer_instruction', 'transfer_instruction_accept']),
@@ -95,7 +98,7 @@ const Transfer = m.component(
 
 const NewCoin = m.component('ActivityNewCoin', 'Coin that was created.', {
   coin_owner: m.about(Party, 'The party that received it.'),
-  coin_amount: m.about(Decimal, 'How much.'),
+  coin_amount: m.about(Decimal, 'How much, an amount of coin.'),
 })
 
 const Abort = m.component('ActivityAbort', 'An offer that ended without a transfer.', {

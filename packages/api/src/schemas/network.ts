@@ -1,4 +1,5 @@
 /** The network's parties, rules, addresses and genesis; health of a process. */
+import { MEMBER_HEALTHS } from '@quorumscan/errors/node-words'
 import { Type } from 'typebox'
 import { ContractWithState } from './contracts.ts'
 import * as m from './members.ts'
@@ -61,6 +62,26 @@ export const ScansAnswer = m.component('ScansAnswer', 'Address records, each sig
 
 const micros = (what: string) => m.integer(1, `${what}, in microseconds.`)
 
+export const EntryJudgement = m.component(
+  'EntryJudgement',
+  'What a log entry would do as the next one, or did.',
+  {
+    offset: m.about(LedgerOffset, 'The newest offset that the node has applied.'),
+    refusal: m.orNull(
+      Type.String(),
+      'Why each replica would refuse or ignore the entry, or did; null: it would have an effect, or had one.',
+    ),
+    is_applied: m.about(
+      Type.Boolean(),
+      'Whether the entry is one of the newest that the node has applied: `refusal` is then its outcome.',
+    ),
+    growth: m.about(
+      Type.Integer(),
+      'Bytes by which the state would grow; negative if it would shrink, 0 without an effect or once it is applied.',
+    ),
+  },
+)
+
 /** `parseGenesis` of `packages/verifier` is the strict check; this is its shape for documents. */
 export const GenesisAnswer = m.component(
   'Genesis',
@@ -107,7 +128,7 @@ export const GenesisAnswer = m.component(
     }),
     devnet: m.boolean('Whether `tap` creates coin.'),
     names: m.part('Rules of names.', {
-      entryFeeUsd: m.about(Decimal, 'What a name costs, in USD.'),
+      entryFeeUsd: m.about(Decimal, 'What a name costs, an amount of USD.'),
       entryLifetimeMicros: micros('How long a payment is valid'),
       renewalDurationMicros: micros('How long before its end it can be renewed'),
       descriptionPrefix: m.string('The start of the text of a subscription.'),
@@ -116,11 +137,17 @@ export const GenesisAnswer = m.component(
     }),
     coin: m.part('Rules of coin.', {
       tickMicros: micros('How long a round lasts'),
-      priceUsd: m.about(Decimal, 'The price of a coin, in USD.'),
-      rewardPerRound: m.about(Decimal, 'For each super-validator.'),
+      priceUsd: m.about(Decimal, 'The price of one coin, an amount of USD.'),
+      rewardPerRound: m.about(Decimal, 'For each super-validator, an amount of coin.'),
     }),
     deduplicationMicrosMax: m.integer(600_000_000, 'The longest deduplication, in microseconds.'),
     activityRetentionMicros: micros('How long activities are kept'),
+    stateBytesPerDay: Type.Optional(
+      m.integer(
+        65_536,
+        'Bytes that a participant adds to the state in a day at most; absent: 32 MiB.',
+      ),
+    ),
   },
 )
 
@@ -192,7 +219,7 @@ export const StatusAnswer = m.component('NodeStatus', 'The state of the process.
         m.rows('The super-validators, as this process judges them.', {
           name: m.string('Its name.'),
           health: m.about(
-            Type.Enum(['healthy', 'silent', 'behind', 'unsigned']),
+            Type.Enum([...MEMBER_HEALTHS]),
             '`silent`: it does not answer. `behind`: it answers no lookups, or lacks the newest entries of the log. `unsigned`: for 30 s it did not sign what f + 1 members signed. Only a healthy one counts.',
           ),
           signedOffset: m.orNull(
@@ -205,6 +232,19 @@ export const StatusAnswer = m.component('NodeStatus', 'The state of the process.
         }),
       ),
       reader: Type.Optional(ReaderStatus),
+      memory: Type.Optional(
+        m.orNull(
+          m.part('The memory of its Redis.', {
+            usedBytes: Type.Integer({ description: 'What Redis uses.' }),
+            maxBytes: Type.Integer({ description: 'Its limit.' }),
+            daysLeft: m.orNull(
+              Type.Number(),
+              'Days until the log accepts no entry that adds, at the rate of the last day; null while it does not grow, or in the first ten minutes.',
+            ),
+          }),
+          'The memory of its Redis; null while it is not known, or has no limit.',
+        ),
+      ),
     }),
   }),
 })

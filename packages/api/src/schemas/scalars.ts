@@ -6,7 +6,7 @@
  */
 
 import type { ErrorCode } from '@quorumscan/errors'
-import { ASKED_NAME_LENGTH_MAX, PAGE_SIZE_MAX } from '@quorumscan/verifier'
+import { ASKED_NAME_LENGTH_MAX, PAGE_SIZE_MAX, PARTY } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import * as m from './members.ts'
 
@@ -14,9 +14,9 @@ import * as m from './members.ts'
 export const WELL_FORMED_PATTERN = '^\\P{Cs}*$'
 export const INTEGER_TEXT = '^(0|[1-9][0-9]*)$'
 /** D-30. */
-export const PARTY_PATTERN = '^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$'
+export const PARTY_PATTERN = PARTY.source
 /** base64url; what is inside is checked by the node that issued it (D-11). */
-const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
+export const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
 
 /** Codes of members that fail their pattern; all others are INVALID_ARGUMENT. */
 export const codeByPattern: Readonly<Record<string, ErrorCode>> = {

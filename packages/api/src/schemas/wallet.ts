@@ -1,5 +1,10 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
-import { DESCRIPTION_UNITS_MAX, ENTRY_NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import {
+  DESCRIPTION_UNITS_MAX,
+  ENTRY_NAME_LENGTH_MAX,
+  PAGE_SIZE_MAX,
+  URL_LENGTH_MAX,
+} from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
 import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'
@@ -31,16 +36,38 @@ export const CreateEntryAnswer = m.component('CreateEntryAnswer', 'The request t
   description: m.string('As requested.'),
 })
 
+/** The pages of a list: the newest first. */
+export const pageQuery = {
+  page_size: m.omittable(
+    Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }),
+    'The largest number of rows in the answer, which may have fewer. Absent: 100.',
+  ),
+  page_token: Type.Optional(scalars.PageToken),
+}
+
+export const walletListQuery = {
+  order: Type.Optional(
+    m.either('The order of the list. Absent: `newest`.', [
+      Type.Literal('newest', { description: 'The newest first.' }),
+      Type.Literal('amount', { description: 'The largest amount first.' }),
+    ]),
+  ),
+  ...pageQuery,
+}
+
+const NextPageToken = m.nullableText('Asks for the next page in this order; null on the last.')
+
 export const OwnEntriesAnswer = m.component('OwnEntriesAnswer', "The user's names.", {
   entries: m.rows('The live entries.', {
     contractId: m.about(scalars.ContractId, 'The AnsEntry.'),
     name: m.string('The whole name.'),
-    amount: m.about(scalars.Decimal, 'The price of a renewal.'),
+    amount: m.about(scalars.Decimal, 'The price of a renewal, an amount of USD.'),
     unit: m.string('The unit: `USDUnit`.'),
     expiresAt: m.string('When it expires, in epoch milliseconds.'),
     paymentInterval: m.string('The time that a payment adds, in microseconds.'),
     paymentDuration: m.string('How long before its end it can be renewed, in microseconds.'),
   }),
+  next_page_token: NextPageToken,
 })
 
 /** Nothing in it counts: the user is the token's. */
@@ -85,7 +112,7 @@ export const UserStatusAnswer = m.component('UserStatusAnswer', 'Whether the use
 const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A repeat with the same one has no effect.')
 
 export const TapRequest = m.component('TapRequest', 'Coin in a development network.', {
-  amount: m.about(scalars.DecimalInput, 'How much, in USD.'),
+  amount: m.about(scalars.DecimalInput, 'What the coin is worth, an amount of USD.'),
   command_id: m.optional(
     CommandId,
     'A repeat with the same one within 31 days gives no coin, and returns the first result.',
@@ -100,12 +127,15 @@ export const TapAnswer = m.component('TapAnswer', 'The new coin.', {
 })
 
 const Round = m.integer(0, 'The newest open round.')
-const zero = m.about(scalars.Decimal, 'Always zero.')
+const zero = m.about(scalars.Decimal, 'Always zero, an amount of coin.')
 
 export const BalanceAnswer = m.component('BalanceAnswer', 'What the user holds.', {
   round: Round,
-  effective_unlocked_qty: m.about(scalars.Decimal, 'Coin that can be spent.'),
-  effective_locked_qty: m.about(scalars.Decimal, 'Coin locked in payments and offers.'),
+  effective_unlocked_qty: m.about(scalars.Decimal, 'What can be spent, an amount of coin.'),
+  effective_locked_qty: m.about(
+    scalars.Decimal,
+    'What is locked in payments and offers, an amount of coin.',
+  ),
   total_holding_fees: zero,
 })
 
@@ -113,12 +143,13 @@ const CoinPosition = m.component('CoinPosition', 'One coin.', {
   contract: ContractWithState,
   round: Round,
   accrued_holding_fee: zero,
-  effective_amount: m.about(scalars.Decimal, 'What it is worth.'),
+  effective_amount: m.about(scalars.Decimal, 'How much it is, an amount of coin.'),
 })
 
 export const CoinsAnswer = m.component('CoinsAnswer', 'The contracts behind the balance.', {
   coins: m.array('Those that can be spent.', CoinPosition),
   locked_coins: m.array('Those that are locked.', CoinPosition),
+  next_page_token: NextPageToken,
 })
 
 export const SubscriptionRequestsAnswer = m.component(
@@ -159,6 +190,7 @@ export const SubscriptionsAnswer = m.component('SubscriptionsAnswer', 'The subsc
     ]),
     auto_renew: AutoRenew,
   }),
+  next_page_token: NextPageToken,
 })
 
 export const AutoRenewRequest = m.component(
@@ -186,7 +218,7 @@ const transferText = (description: string, minLength = 0) =>
 
 export const CreateTransferRequest = m.component('CreateTransferRequest', 'An offer of coin.', {
   receiver_party_id: m.about(scalars.Party, 'The receiver.'),
-  amount: m.about(scalars.DecimalInput, 'How much, in coin.'),
+  amount: m.about(scalars.DecimalInput, 'How much is offered, an amount of coin.'),
   description: transferText('A text for the receiver.'),
   expires_at: m.integer(
     0,
@@ -216,6 +248,7 @@ export const TransferAnswer = m.component('TransferAnswer', 'The state of an off
 
 export const TransfersAnswer = m.component('TransfersAnswer', 'Open offers by or for the user.', {
   transfers: m.array('TransferInstruction contracts.', Contract),
+  next_page_token: NextPageToken,
 })
 
 export const TransactionsRequest = m.component(
@@ -231,7 +264,7 @@ export const TransactionsRequest = m.component(
 
 const PartyAndAmount = m.component('PartyAndAmount', 'A change of the coin of a party.', {
   party: m.about(scalars.Party, 'The party.'),
-  amount: m.string('A decimal; negative for what was spent.'),
+  amount: m.string('An amount of coin, a decimal; negative for what was spent.'),
 })
 
 const baseItem = {
@@ -260,7 +293,7 @@ const TransferItem = m.component('TransferItem', 'Coin that moved.', {
   sv_rewards_used: zero,
   development_fund_coupons_used: zero,
   transfer_instruction_receiver: m.nullableText('The receiver of an offer.'),
-  transfer_instruction_amount: m.nullableText('The amount of an offer.'),
+  transfer_instruction_amount: m.nullableText('What was offered, an amount of coin.'),
   transfer_instruction_cid: m.nullableText('The offer that was made or accepted.'),
   description: m.nullableText('The text of the sender.'),
 })

@@ -26,7 +26,7 @@ function changed(bytes: Uint8Array, change: (text: string) => string): Uint8Arra
 describe('a request', () => {
   it('returns the read that was signed', () => {
     const { text, bytes } = signRequest(read, from)
-    expect(openRequest(bytes, at)).toEqual({ text, read })
+    expect(openRequest(bytes, at)).toEqual({ text, read, nodeId: idOf(asker) })
   })
 
   it.each([

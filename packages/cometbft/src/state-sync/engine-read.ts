@@ -14,7 +14,7 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
-import { isUsableKey } from '@quorumscan/verifier'
+import { isUsableKey, membersOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { nodeIdOf } from '../engine-files.ts'
 
@@ -25,7 +25,7 @@ const engineRead = z.object({
   /** Numbers in decimal. */
   params: z.preprocess(
     (params) =>
-      Object.fromEntries(Object.entries(Object(params)).filter(([, one]) => one !== null)),
+      Object.fromEntries(Object.entries(membersOf(params)).filter(([, one]) => one !== null)),
     z.partialRecord(z.enum(['height', 'page', 'per_page']), decimal),
   ),
 })
@@ -75,21 +75,27 @@ export function openRequest(
     readonly nowMicros: Micros
     readonly genesisHash: string
   },
-): { readonly text: string; readonly read: EngineRead } {
+): {
+  readonly text: string
+  readonly read: EngineRead
+  /** The id of the engine that asks. */
+  readonly nodeId: string
+} {
   const signed = decodeSigned(bytes)
   if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'the request is not signed')
   const { text, key } = signed
   const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
-  if (!options.isPeer(nodeIdOf(key)) || !isSigned(signed, statement))
+  const nodeId = nodeIdOf(key)
+  if (!options.isPeer(nodeId) || !isSigned(signed, statement))
     throw denied('the request is not signed by an engine that may connect to this one')
-  const { method, params, to, at } = Object(parsed(text))
+  const { method, params, to, at } = membersOf(parsed(text))
   if (to !== options.ownId) throw denied('the request is addressed to another engine')
   if (!(Math.abs(Number(at) - options.nowMicros) <= AGE_MICROS_MAX))
     throw denied('the request is too old, or one of the two clocks is wrong')
   const read = readOf(method, params)
   if (read === null)
     throw new ScanError('INVALID_ARGUMENT', 'the method or its parameters are not allowed')
-  return { text, read }
+  return { text, read, nodeId }
 }
 
 /** The read that a request is for; null: it is malformed. */
@@ -116,9 +122,8 @@ export function openAnswer(
   const signed = decodeSigned(bytes)
   if (signed === null || nodeIdOf(signed.key) !== from) return null
   if (!isSigned(signed, statementOf(ANSWER_TAG, genesisHash, request, signed.text))) return null
-  const answer = Object(parsed(signed.text))
-  if (typeof answer.refusal === 'string') return { refusal: answer.refusal }
-  return { result: answer.result }
+  const { refusal, result } = membersOf(parsed(signed.text))
+  return typeof refusal === 'string' ? { refusal } : { result }
 }
 
 /** What is signed: of a request its text; of an answer that of its request, and its own. */

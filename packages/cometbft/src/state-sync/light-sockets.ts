@@ -2,9 +2,11 @@
  * A unix socket on which the light client of this member's engine asks another member. It speaks JSON-RPC. Its requests are
  * signed and passed on.
  */
+
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { membersOf } from '@quorumscan/verifier'
 import { type EngineAnswer, type EngineRead, readOf } from './engine-read.ts'
 
 /** A light client asks one thing at a time. */
@@ -48,7 +50,7 @@ export async function openLightSocket(
 
 /** @throws {SyntaxError} If it is not JSON. */
 async function answerCall(body: string, read: (read: EngineRead) => Promise<EngineAnswer>) {
-  const { id, method, params } = Object(JSON.parse(body))
+  const { id, method, params } = membersOf(JSON.parse(body))
   const asked = readOf(method, params)
   const answer: EngineAnswer =
     asked === null

@@ -2,7 +2,14 @@
  * Reads of other members' engines. A member asks at the other's scan node, which passes the request on to its
  * synchronizer. That one answers for its own engine: it only reads, and a bounded number of things at a time.
  */
-import { type ClientTls, type Clock, type KeyPair, type Random, toHex } from '@quorumscan/base'
+import {
+  type ClientTls,
+  type Clock,
+  createShares,
+  type KeyPair,
+  type Random,
+  toHex,
+} from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createPeerClient, type Peer } from '@quorumscan/runtime'
 import { EngineRefusedError, type EngineRpc, readBlockRange } from '../engine-rpc.ts'
@@ -16,8 +23,8 @@ import {
 } from './engine-read.ts'
 import type { AnchorReport, SyncAnchor } from './sync-anchors.ts'
 
-/** Each costs the engine a millisecond; a light client asks one after the other. */
-const CONCURRENT_READS_MAX = 16
+/** Each costs the engine a millisecond; a light client asks one after the other. Engines share it. */
+const CONCURRENT_READS_MAX = 20
 
 export function createReadAnswers(
   options: Omit<Parameters<typeof openRequest>[1], 'nowMicros'> & {
@@ -29,7 +36,7 @@ export function createReadAnswers(
   },
 ): (request: Uint8Array) => Promise<Uint8Array> {
   const { rpc, clock } = options
-  let readsInProgress = 0
+  const shares = createShares('reads of an engine', { reads: CONCURRENT_READS_MAX })
 
   const reportAnchors = async (): Promise<AnchorReport> => {
     const { earliest } = readBlockRange(await rpc.call('status'))
@@ -46,14 +53,14 @@ export function createReadAnswers(
     }
   }
   return async (bytes) => {
-    const { text, read } = openRequest(bytes, { ...options, nowMicros: clock.nowMicros() })
-    if (readsInProgress >= CONCURRENT_READS_MAX)
-      throw new ScanError('OVERLOADED', `the engine already answers ${CONCURRENT_READS_MAX} reads`)
-    readsInProgress++
+    const now = { nowMicros: clock.nowMicros() }
+    const { text, read, nodeId } = openRequest(bytes, { ...options, ...now })
+    const release = shares.take(nodeId, { reads: 1 })
+    if (release === null) throw new ScanError('OVERLOADED', `too many ${shares.pool}`)
     try {
       return signAnswer(await answer(read), { ...options, request: text })
     } finally {
-      readsInProgress--
+      release()
     }
   }
 }

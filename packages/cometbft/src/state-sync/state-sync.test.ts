@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createDirectory, createManualClock } from '@quorumscan/testkit'
+import { createDirectory, createManualClock, until } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { VOTE_STATE_FILE } from '../engine-files.ts'
 import { createEngineRpc } from '../engine-rpc.ts'
@@ -25,6 +25,8 @@ async function setUp(says: AnchorReport) {
   let height = 7
   let asked = 0
   let restarts = 0
+  let hungName = ''
+  const readNames: string[] = []
   const open = async (): Promise<StateSync> => {
     const one = await createStateSync({
       home,
@@ -34,7 +36,11 @@ async function setUp(says: AnchorReport) {
       members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, url: '', nodeId: name })),
       reads: {
         async read({ name }, { method }) {
-          if (method === 'commit') return { result: name }
+          if (method === 'commit') {
+            readNames.push(name)
+            if (name === hungName) await new Promise(() => {})
+            return { result: name }
+          }
           asked++
           if (name === 'sv-4') throw new Error('away')
           return { result: says }
@@ -55,6 +61,11 @@ async function setUp(says: AnchorReport) {
     open,
     home,
     clock,
+    /** The members that the engine has asked. */
+    reads: readNames,
+    hang(name: string) {
+      hungName = name
+    },
     counts: () => [asked, restarts],
     reach(to: number) {
       height = to
@@ -144,6 +155,26 @@ it('asks those that named the anchor one by one, while the engine does not get t
     ['sv-3', 'sv-3'],
     ['sv-2', 'sv-2'],
   ])
+})
+
+it('replaces a member that hangs, or that another engine answers for, at once and for a minute', async () => {
+  const world = await setUp(pruned)
+  const one = await world.open()
+  await world.checkFor(one, 8)
+  const begun = await one.prepare()
+  const { signal } = new AbortController()
+  const call = async (index: number, height: string) => {
+    const socketPath = begun?.servers[index] ?? ''
+    const answer = createEngineRpc({ socketPath, signal }).call('commit', { height })
+    await until('the request', async () => (world.reads.length > 0 ? true : undefined))
+    await world.clock.advance(150)
+    return answer
+  }
+  world.hang('sv-2')
+  expect([await call(0, '50'), world.reads.splice(0)]).toEqual(['sv-3', ['sv-2', 'sv-3']])
+  expect([await call(0, '51'), world.reads.splice(0)]).toEqual(['sv-3', ['sv-3']])
+  await world.clock.advance(60_000)
+  expect([await call(0, '52'), world.reads.splice(0)]).toEqual(['sv-3', ['sv-2', 'sv-3']])
 })
 
 it('starts with another anchor where it stalls at a block that the others have', async () => {

@@ -1,15 +1,17 @@
 /**
  * Recovery of a member that lacks blocks that the others have deleted: it lost its disk, or was down for too long. Its
  * log starts from scratch with a sync anchor, a block that enough of them name, and its engine continues after it. The
- * record of what it has signed stays. The engine asks all that named the anchor; if it does not get there, it asks one of
- * them alone, in turn, so that one that answers with garbage, or not at all, is left out.
+ * record of what it has signed stays. The engine asks all that named the anchor. One that is silent for 150 ms is replaced
+ * (`askInTurn`). If the engine does not get there, it asks one of them alone, in turn, so that one that signs garbage is
+ * left out.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Clock, openAll, readParsed } from '@quorumscan/base'
-import { writeFileAtomic } from '@quorumscan/runtime'
+import { askInTurn, createPenalties, writeFileAtomic } from '@quorumscan/runtime'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
+import type { EngineAnswer, EngineRead } from './engine-read.ts'
 import { openLightSocket } from './light-sockets.ts'
 import type { MemberReads, OtherMember } from './reads.ts'
 import {
@@ -52,6 +54,7 @@ export async function createStateSync(options: {
   readonly onProblem: (error: unknown, member: OtherMember) => void
 }) {
   const { home, members, reads, signal, clock } = options
+  const penalties = createPenalties<OtherMember>(clock)
   const file = join(home, SYNC_ANCHOR_FILE)
   let block: ChosenAnchor | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
   /** Whether the blocks of the engine are deleted before its next start. */
@@ -80,7 +83,27 @@ export async function createStateSync(options: {
     await Promise.all(members.map(ask))
     return reports
   }
-  /** The sockets that lead to the members who named it. */
+  /**
+   * The answer of the first of these members, or of another one if that is silent. They need no trust: the light client
+   * verifies all headers from the anchor on. A refusal is passed on if no member answers.
+   */
+  const readAny = async (sources: readonly OtherMember[], read: EngineRead) => {
+    let refusal: EngineAnswer | null = null
+    const found = await askInTurn<OtherMember, EngineAnswer>({
+      sources,
+      penalties,
+      clock,
+      signal,
+      async ask(member, ending) {
+        const answer = await reads.read(member, read, ending)
+        if (!('refusal' in answer)) return { kind: 'proven', answer }
+        refusal ??= answer
+        return { kind: 'unable' }
+      },
+    })
+    return found?.answer ?? refusal ?? { refusal: 'no member answers' }
+  }
+  /** The sockets that lead to the members who named it, each to another one first. */
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
     const all = members.filter(({ name }) => names.includes(name))
     const turn = (failedCount - 1) % all.length
@@ -90,8 +113,9 @@ export async function createStateSync(options: {
     await servers?.[Symbol.asyncDispose]()
     servers = await openAll(async (resources) => {
       for (const [index, path] of paths.entries()) {
-        const member = named[index % named.length] as OtherMember
-        resources.opened(await openLightSocket(path, (read) => reads.read(member, read, signal)))
+        const turn = index % named.length
+        const sources = [...named.slice(turn), ...named.slice(0, turn)]
+        resources.opened(await openLightSocket(path, (read) => readAny(sources, read)))
       }
       return {}
     })

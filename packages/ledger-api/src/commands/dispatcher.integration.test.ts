@@ -40,7 +40,7 @@ const it = itWithRedis
         }: {
           clock?: ManualClock
           outboxOf?: (outbox: Outbox) => Outbox
-          mayAct?: () => Promise<boolean>
+          mayAct?: (...asked: readonly unknown[]) => Promise<boolean>
         } = {},
       ) => {
         const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
@@ -211,6 +211,35 @@ it('submissions above the limit are refused until others have an outcome', async
   await dispatcher.dispatch(next)
 })
 
+it('delayed submissions of one user leave room for others, also after a restart', async ({
+  start,
+}) => {
+  const log = createLog()
+  const delayed = { ...input, notBefore: START + 100 * SECOND }
+  {
+    await using first = await start(log)
+    for (let number = 0; number < PENDING_MAX / 5; number++)
+      await first.dispatcher.dispatch({ ...delayed, commandId: `c-${number}` })
+    await expect(first.dispatcher.dispatch(delayed)).rejects.toMatchObject({
+      code: 'PARTICIPANT_BACKPRESSURE',
+    })
+    await first.dispatcher.dispatch({ ...input, userId: 'bob' })
+  }
+  await using second = await start(log)
+  await expect(second.dispatcher.dispatch(delayed)).rejects.toMatchObject({
+    code: 'PARTICIPANT_BACKPRESSURE',
+  })
+  await second.dispatcher.dispatch({ ...input, userId: 'carol' })
+  // The outcomes of alice are known: they never got into the log.
+  log.checkpoint(401 * SECOND)
+  await until('room', async () =>
+    second.dispatcher.dispatch(delayed).then(
+      () => true,
+      () => undefined,
+    ),
+  )
+})
+
 it('a submission waits for its minimum ledger time, also across a restart', async ({ start }) => {
   const log = createLog()
   {
@@ -234,8 +263,15 @@ it('a delayed submission of a user who may no longer act is not sent, and is rej
 }) => {
   const log = createLog()
   let isAllowed = true
-  await using first = await start(log, { mayAct: async () => isAllowed })
-  const { outcome } = await first.dispatcher.dispatch({ ...input, notBefore: START + 10 * SECOND })
+  const asked: (readonly unknown[])[] = []
+  const mayAct = async (...rights: readonly unknown[]) => {
+    asked.push(rights)
+    return isAllowed
+  }
+  await using first = await start(log, { mayAct })
+  const readAs = [party.replace('alice', 'bob')]
+  const later = { ...input, readAs, notBefore: START + 10 * SECOND }
+  const { outcome } = await first.dispatcher.dispatch(later)
   isAllowed = false
   log.checkpoint(11 * SECOND)
   // The rights are read after the entry was applied.
@@ -246,6 +282,7 @@ it('a delayed submission of a user who may no longer act is not sent, and is rej
     outcome: { kind: 'rejected', code: 'PERMISSION_DENIED' },
   })
   expect(log.submissions()).toEqual([])
+  expect(asked.at(-1)).toEqual(['alice', [party], readAs])
 })
 
 it('a submission that may have been sent before is rejected only by the log', async ({ start }) => {

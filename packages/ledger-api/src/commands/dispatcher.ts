@@ -2,7 +2,7 @@
  * Submissions in flight. Each is stored before it is acknowledged, one for each change, and is sent until its outcome is
  * known: it is in the log, or its `notAfter` has passed. So a 200 is never lost, even if the process is killed (Rule 3).
  */
-import { anySignal, type Clock, withResolvers } from '@quorumscan/base'
+import { anySignal, type Clock, held, withResolvers } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import {
@@ -16,8 +16,14 @@ import {
   type UserId,
 } from '@quorumscan/model'
 import { completionOf, type Replica } from '@quorumscan/replica'
-import { createInFlight, type InFlight, type Participant, signSubmission } from '@quorumscan/submit'
+import {
+  createInFlight,
+  type InFlight,
+  type Participant,
+  prepareSubmission,
+} from '@quorumscan/submit'
 import { type Outbox, PENDING_MAX, type PendingSubmission } from '@quorumscan/users'
+import { createPendingRoom, overloaded } from './pending-room.ts'
 
 /** µs after which a submission that did not get into the log has no effect; the ledger allows 10 min. */
 const LIFE_MICROS = 300_000_000
@@ -36,8 +42,16 @@ type DispatcherDeps = Participant & {
   readonly ledger: Pick<Ledger, 'head' | 'onApplied'> & Pick<Replica, 'completions'>
   readonly ordering: Pick<Ordering, 'submit'>
   readonly clock: Clock
-  /** Whether the user exists, is active, and may act as these parties. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
-  readonly mayAct: (userId: UserId, actAs: readonly PartyId[]) => Promise<boolean>
+  /**
+   * Whether the user exists, is active, and may act and read as these parties.
+   *
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
+   */
+  readonly mayAct: (
+    userId: UserId,
+    actAs: readonly PartyId[],
+    readAs: readonly PartyId[],
+  ) => Promise<boolean>
   readonly onProblem: (error: unknown) => void
 }
 
@@ -45,6 +59,8 @@ type Item = {
   readonly pending: PendingSubmission
   readonly resolve: (record: CompletionRecord) => void
   readonly outcome: Promise<CompletionRecord>
+  /** Gives its room back. */
+  readonly release: () => void
   /** Stops the sending. */
   readonly over: AbortController
 }
@@ -54,9 +70,26 @@ export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps
   readonly #participant: string
   readonly #inFlight: InFlight
-  readonly #items = new Map<string, Item>()
+  readonly #items = held(
+    {
+      owner: 'ledger-api',
+      name: 'submissions without an outcome',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Item>(),
+  )
+  readonly #room = createPendingRoom()
   /** Writes to the store in progress, by entry hash. */
-  readonly #ending = new Map<string, Promise<void>>()
+  readonly #ending = held(
+    {
+      owner: 'ledger-api',
+      name: 'outcomes that are written',
+      kind: 'work',
+      bound: 'the pool of submissions',
+    },
+    new Map<string, Promise<void>>(),
+  )
   readonly #closing = new AbortController()
   readonly #stopListening: () => void
   #settled: Offset
@@ -68,7 +101,7 @@ export class Dispatcher implements AsyncDisposable {
     const dispatcher = new Dispatcher(deps, head.offset)
     const known = await completionsSince(deps, stored)
     for (const pending of stored) {
-      const item = dispatcher.#add(pending)
+      const item = dispatcher.#addStored(pending)
       const record = known.get(pending.entryHash)
       const isExpired = head.recordTime > pending.notAfter
       if (record !== undefined) dispatcher.#end(item, record, false)
@@ -95,30 +128,25 @@ export class Dispatcher implements AsyncDisposable {
   /**
    * Stores the submission and returns. `outcome` resolves when it is known, and never rejects.
    *
-   * @throws {LedgerError} SUBMISSION_ALREADY_IN_FLIGHT, PARTICIPANT_BACKPRESSURE, INVALID_ARGUMENT if it is
-   *   too large.
+   * @throws {LedgerError} SUBMISSION_ALREADY_IN_FLIGHT, PARTICIPANT_BACKPRESSURE (`createPendingRoom`), INVALID_ARGUMENT
+   *   if it is too large.
    * @throws {ScanError} DEPENDENCY_UNAVAILABLE: it may or may not be stored.
    */
   async dispatch(input: DispatchInput): Promise<{ readonly outcome: Promise<CompletionRecord> }> {
-    const pending = this.#sign(input)
-    for (;;) {
-      const added = await this.#deps.outbox.add(pending)
-      if (added.kind === 'added') break
-      if (added.kind === 'full') {
-        const why = `${PENDING_MAX} submissions wait for their outcome`
-        throw new LedgerError('PARTICIPANT_BACKPRESSURE', `The participant is overloaded: ${why}.`)
-      }
-      const { other } = added
-      const ending = this.#ending.get(other.entryHash)
-      if (ending === undefined) {
-        // Stored by an attempt whose answer was lost.
-        if (!this.#items.has(other.entryHash)) this.#start(other)
-        throw alreadyInFlight(input, other)
-      }
-      // Its outcome is known and reported, but not stored yet.
-      await ending
+    const prepared = this.#prepare(input)
+    // A user without room costs no signature.
+    const release = this.#room.take(input.userId, base64Length(prepared.byteLength))
+    let pending: PendingSubmission
+    try {
+      pending = prepared.sign()
+      await this.#store(pending, input)
+    } catch (error) {
+      release()
+      throw error
     }
-    return { outcome: this.#start(pending).outcome }
+    const item = this.#add(pending, release)
+    this.#begin(item, 'new')
+    return { outcome: item.outcome }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -127,34 +155,58 @@ export class Dispatcher implements AsyncDisposable {
     await Promise.all(this.#ending.values())
   }
 
-  #start(pending: PendingSubmission): Item {
-    const item = this.#add(pending)
-    this.#begin(item, 'new')
-    return item
+  /** @throws As `dispatch`. */
+  async #store(pending: PendingSubmission, input: DispatchInput): Promise<void> {
+    for (;;) {
+      const added = await this.#deps.outbox.add(pending)
+      if (added.kind === 'added') return
+      if (added.kind === 'full') throw overloaded(`${PENDING_MAX} submissions wait for an outcome`)
+      const { other } = added
+      const ending = this.#ending.get(other.entryHash)
+      if (ending === undefined) {
+        // Stored by an attempt whose answer was lost.
+        if (!this.#items.has(other.entryHash)) this.#begin(this.#addStored(other), 'new')
+        throw alreadyInFlight(input, other)
+      }
+      // Its outcome is known and reported, but not stored yet.
+      await ending
+    }
   }
 
-  #sign(input: DispatchInput): PendingSubmission {
+  #prepare(input: DispatchInput): { readonly byteLength: number; sign(): PendingSubmission } {
     const { ledger, clock } = this.#deps
     const { notBefore, ...body } = input
     const head = ledger.head()
     const notAfter = Math.max(head.recordTime, clock.nowMicros(), notBefore) + LIFE_MICROS
-    const { submission, bytes, entryHash } = signOrRefuse(this.#deps, body, notAfter)
-    const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
-    const trace = traceparent === undefined ? {} : { traceparent }
-    const completion = { userId, actAs, commandId, submissionId, deduplication, ...trace }
-    const signed = { entryHash, bytes: Buffer.from(bytes).toString('base64'), notBefore, notAfter }
-    return { ...signed, changeId: changeIdOf(submission), head: head.offset, completion }
+    const prepared = prepareOrRefuse(this.#deps, body, notAfter)
+    const sign = (): PendingSubmission => {
+      const { submission, bytes, entryHash } = prepared.sign()
+      const { userId, actAs, readAs, commandId, submissionId, deduplication, traceparent } =
+        submission
+      const trace = traceparent === undefined ? {} : { traceparent }
+      const completion = { userId, actAs, commandId, submissionId, deduplication, ...trace }
+      const text = Buffer.from(bytes).toString('base64')
+      const signed = { entryHash, bytes: text, notBefore, notAfter }
+      const changeId = changeIdOf(submission)
+      return { ...signed, changeId, head: head.offset, readAs, completion }
+    }
+    return { byteLength: prepared.byteLength, sign }
   }
 
-  #add(pending: PendingSubmission): Item {
+  #addStored(pending: PendingSubmission): Item {
+    return this.#add(pending, this.#room.hold(pending.completion.userId, sizeOf(pending)))
+  }
+
+  #add(pending: PendingSubmission, release: () => void): Item {
     const { promise: outcome, resolve } = withResolvers<CompletionRecord>()
-    const item = { pending, resolve, outcome, over: new AbortController() }
+    const item = { pending, resolve, outcome, release, over: new AbortController() }
     this.#items.set(pending.entryHash, item)
     return item
   }
 
   #begin(item: Item, kind: 'new' | 'sent before'): void {
     const { pending, over } = item
+    const { readAs = [] } = pending
     const { userId, actAs } = pending.completion
     const entry = {
       ...pending,
@@ -165,7 +217,7 @@ export class Dispatcher implements AsyncDisposable {
         if (record !== undefined) this.#end(item, record, false)
       },
       onExpired: (at: LogPosition) => this.#end(item, expiredAt(pending, at), true),
-      isAllowed: () => this.#deps.mayAct(userId, actAs),
+      isAllowed: () => this.#deps.mayAct(userId, actAs, readAs),
       // An earlier process may have sent it: only the log can show that it has no effect.
       onDenied: (at: LogPosition) => {
         if (kind === 'new') this.#end(item, deniedAt(pending, at), true)
@@ -194,14 +246,15 @@ export class Dispatcher implements AsyncDisposable {
     over.abort()
     this.#items.delete(pending.entryHash)
     this.#inFlight.remove(pending.entryHash)
-    const ending = this.#store(pending, isExpired ? record : null).then(() => {
+    const ending = this.#complete(pending, isExpired ? record : null).then(() => {
       this.#ending.delete(pending.entryHash)
+      item.release()
       item.resolve(record)
     })
     this.#ending.set(pending.entryHash, ending)
   }
 
-  async #store(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
+  async #complete(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
     const { signal } = this.#closing
     for (;;)
       try {
@@ -215,9 +268,19 @@ export class Dispatcher implements AsyncDisposable {
   }
 }
 
-function signOrRefuse(...input: Parameters<typeof signSubmission>) {
+/** Bytes of the signed entry, as it is stored. */
+function sizeOf({ bytes }: PendingSubmission): number {
+  return bytes.length
+}
+
+/** As of the text that `sizeOf` measures. */
+function base64Length(byteLength: number): number {
+  return 4 * Math.ceil(byteLength / 3)
+}
+
+function prepareOrRefuse(...input: Parameters<typeof prepareSubmission>) {
   try {
-    return signSubmission(...input)
+    return prepareSubmission(...input)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
@@ -237,7 +300,8 @@ function deniedAt(
   { entryHash, completion }: PendingSubmission,
   { offset, recordTime }: LogPosition,
 ): CompletionRecord {
-  const message = 'the user may no longer act as these parties; the submission has no effect'
+  const message =
+    'the user may no longer act or read as these parties; the submission has no effect'
   const outcome = { kind: 'rejected', code: 'PERMISSION_DENIED', message } as const
   return { offset, recordTime, entryHash, completion, outcome }
 }

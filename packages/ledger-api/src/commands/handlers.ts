@@ -1,5 +1,5 @@
 /** Commands and `/v2/version` on the ledger interface (docs/upstream.md §L4, §L5.2). */
-import { type JsCommands, PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '@quorumscan/api'
+import { type JsCommands, PARTIES_PAGE_MAX, USERS_PAGE_MAX, VETTED_PAGE_MAX } from '@quorumscan/api'
 import { assert, utf8 } from '@quorumscan/base'
 import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
@@ -8,7 +8,9 @@ import type { LedgerApiDeps } from '../dependencies.ts'
 import {
   assertMayRead,
   type EventFilter,
+  formatOfParties,
   readUpdateFormat,
+  type TransactionShape,
   type TransactionView,
   type UpdateFormat,
 } from '../formats.ts'
@@ -16,12 +18,12 @@ import type { LedgerHandlersOf } from '../http/handler.ts'
 import { listHandler } from '../list.ts'
 import { transactionJson } from '../projection.ts'
 import { completionError } from './completion-status.ts'
-import { openCompletions } from './completions.ts'
+import { openCommandCompletions, openCompletions } from './completions.ts'
 import { checkRequest } from './request.ts'
 import { submit } from './submission.ts'
 
 /** D-31. */
-const LEDGER_API_VERSION = '3.5.10'
+const LEDGER_API_VERSION = '3.5.14'
 /** A stream sends a progress message every 15 s, and every minute while it is idle (docs/upstream.md §L3.3). */
 const PROGRESS_DELAY_SECONDS = 75
 const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
@@ -47,14 +49,18 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
     async submitAndWaitForTransaction(request) {
       const { body, caller } = request
       const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
-      const { offset } = await submitAndWait(context, request, body.commands)
-      const update = await context.reads.replica.history.updateAt(offset)
-      assert(update !== null, 'what was applied is in the history')
-      const shown = { ...view, isShownEmpty: true }
-      const json = transactionJson(update, shown, context.genesis.synchronizerId)
-      return utf8(`{"transaction":${json}}`)
+      return utf8(`{"transaction":${await submitAndShow(context, request, body.commands, view)}}`)
+    },
+    async submitAndWaitForTransactionTree(request) {
+      const { body } = request
+      const view = {
+        ...viewOfSubmitters(body, 'TRANSACTION_SHAPE_LEDGER_EFFECTS'),
+        shape: 'tree',
+      } as const
+      return utf8(`{"transactionTree":${await submitAndShow(context, request, body, view)}}`)
     },
     getCompletions: listHandler(context.reads, openCompletions(context), () => true),
+    getCommandCompletions: listHandler(context.reads, openCommandCompletions(context), () => true),
     async getLedgerApiVersion() {
       return {
         version: LEDGER_API_VERSION,
@@ -72,7 +78,7 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
               unknownFields: { fields: {} },
             },
           },
-          packageFeature: { maxVettedPackagesPageSize: 100 },
+          packageFeature: { maxVettedPackagesPageSize: VETTED_PAGE_MAX },
         },
       }
     },
@@ -84,21 +90,43 @@ function readFormat(
   format: UpdateFormat['includeTransactions'],
   { caller, commands }: { readonly caller: Caller; readonly commands: JsCommands },
 ): TransactionView {
-  const parties = [...commands.actAs, ...commands.readAs]
+  if (format === undefined) return viewOfSubmitters(commands, 'TRANSACTION_SHAPE_ACS_DELTA')
+  const wanted: UpdateFormat = { includeTransactions: format }
+  assertMayRead(caller, wanted)
+  return transactionsOf(wanted)
+}
+
+/** What the submitters see. The rights to it are those of the submission, which are checked with it. */
+function viewOfSubmitters({ actAs, readAs }: JsCommands, shape: TransactionShape): TransactionView {
+  const parties = [...actAs, ...readAs]
   // Without submitters there is nothing to show, and the submission will be refused.
-  if (format === undefined && parties.length === 0) return { shape: 'acs-delta', filter: NOTHING }
-  const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative: [] }]))
-  const wanted: UpdateFormat = {
-    includeTransactions: format ?? {
-      transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-      eventFormat: { filtersByParty, verbose: true },
-    },
-  }
-  // The rights to the default are those of the submission, which are checked with it.
-  if (format !== undefined) assertMayRead(caller, wanted)
-  const { transactions } = readUpdateFormat(wanted)
+  if (parties.length === 0) return { shape: 'acs-delta', filter: NOTHING }
+  return transactionsOf(formatOfParties(parties, shape))
+}
+
+function transactionsOf(format: UpdateFormat): TransactionView {
+  const { transactions } = readUpdateFormat(format)
   assert(transactions !== null, 'transactions are asked for')
   return transactions
+}
+
+/** JSON of the transaction, also if the view shows none of its events. @throws {LedgerError} As `submitAndWait`. */
+async function submitAndShow(
+  context: LedgerApiDeps,
+  request: Request,
+  commands: JsCommands,
+  view: TransactionView,
+): Promise<string> {
+  const { offset } = await submitAndWait(context, request, commands)
+  const update = await context.reads.replica.history.updateAt(offset)
+  assert(update !== null, 'what was applied is in the history')
+  const json = transactionJson(
+    update,
+    { ...view, isShownEmpty: true },
+    context.genesis.synchronizerId,
+  )
+  assert(json !== null, 'an empty transaction is shown')
+  return json
 }
 
 async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, body: JsCommands) {

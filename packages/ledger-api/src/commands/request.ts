@@ -14,7 +14,7 @@ import { LedgerDecodeError } from '@quorumscan/errors'
 import { isZonedTime, packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
 import type { Deduplication, DisclosedContract, Micros } from '@quorumscan/model'
 import type { Caller } from '../callers.ts'
-import { negativeOffset } from '../updates.ts'
+import { negativeOffset } from '../offsets.ts'
 import { type ReadCommand, readCommand } from './commands.ts'
 import {
   denied,

@@ -9,6 +9,7 @@ import {
 import { type ErrorResponse, TOOK_TOO_LONG, toScanError } from '@quorumscan/server'
 
 export const JSON_TYPE = 'application/json'
+export const BYTES_TYPE = 'application/octet-stream'
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** Errors of the rest of the process that mean a fault of the request as such: one line of text. */

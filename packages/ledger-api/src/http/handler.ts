@@ -22,6 +22,10 @@ export type LedgerRequest<Route extends LedgerRouteDef> = {
   readonly traceparent: string | null
   /** Aborts when the client disconnects, and when the handler exceeds its time. */
   readonly signal: AbortSignal
+  /** Counts rows that were read for the request: it pays for them afterwards (D-93). */
+  readonly countRows: (rows: number) => void
+  /** The request waits for news, until the returned function is called. */
+  readonly pause: () => () => void
 }
 
 /**

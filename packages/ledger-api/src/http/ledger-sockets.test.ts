@@ -18,30 +18,42 @@ type Stream = AsyncGenerator<readonly string[]>
 const it = base.extend(
   'start',
   ({ resources }) =>
-    async (open: (signal: AbortSignal) => Stream) => {
+    async (
+      open: (signal: AbortSignal, countRows: (rows: number) => void) => Stream,
+      { unitsPerSecond = null as number | null, max = 4096 } = {},
+    ) => {
       const clock = createManualClock()
-      const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
+      const rateLimit = unitsPerSecond === null ? null : { unitsPerSecond }
+      const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit, clock })
       const dialect = ledgerSocketDialect({
-        authenticate: async () => ({ userId: 'alice', rights: [], expiresAt: null }),
+        // A token is the name of its user.
+        authenticate: async ({ authorization }) => ({
+          userId: authorization ?? 'alice',
+          rights: [],
+          expiresAt: null,
+        }),
         sockets: [
           {
             path: '/v2/stream',
             request: Type.Object({}),
-            open: async ({ signal }) => open(signal),
+            open: async ({ signal, countRows }) => open(signal, countRows),
           },
         ],
         participant: 'participant::1220',
         prefix: '/api/x',
       })
-      mountSockets(app, { dialects: [dialect], clock })
+      const limits = { ...dialect.limits, max }
+      mountSockets(app, { dialects: [{ ...dialect, limits }], clock })
       const url = await app.listen({ host: '127.0.0.1', port: 0 })
       resources.onClose(() => app.close())
       return {
         app,
         clock,
         url,
-        async connect(): Promise<WebSocket> {
-          const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
+        async connect(user?: string): Promise<WebSocket> {
+          const headers = user === undefined ? {} : { authorization: user }
+          const path = `${url.replace('http', 'ws')}/v2/stream`
+          const socket = new WebSocket(path, 'daml.ws.auth', { headers })
           socket.on('error', () => {}) // A terminated connection is reset.
           resources.onClose(() => socket.terminate())
           await once(socket, 'open')
@@ -191,6 +203,43 @@ it('a server that stops closes with 1001', async ({ start }) => {
   const closed = once(socket, 'close')
   await app.close()
   expect((await closed)[0]).toBe(1001)
+})
+
+it('a greedy user leaves sockets to ten modest ones, and gets those back that it closes', async ({
+  start,
+}) => {
+  const { connect: open } = await start((signal) => endless().open(signal), { max: 40 })
+  const isRefused = (user: string) =>
+    open(user).then(
+      () => false,
+      (error: Error) => /503/.test(error.message),
+    )
+  const greedy: WebSocket[] = []
+  for (let count = 0; count < 8; count++) greedy.push(await open('greedy'))
+  expect(await isRefused('greedy')).toBe(true)
+  for (let index = 0; index < 10; index++) await open(`modest ${index}`)
+  for (const socket of greedy) socket.terminate()
+  await untilTrue('a slot to be free', async () => !(await isRefused('greedy')))
+})
+
+it('a stream is paid for as it is made: rows that were read, and bytes', async ({ start }) => {
+  const { clock, connect: open } = await start(
+    async function* (_signal, countRows): Stream {
+      countRows(50)
+      yield ['x'.repeat(3 * 4096)]
+    },
+    { unitsPerSecond: 10 },
+  )
+  const socket = await open()
+  const closed = once(socket, 'close')
+  socket.send('{}')
+  await closed
+  // 1 to open it, 10 for rows, 3 for bytes: 4 more than the bucket holds, and 1 for another socket.
+  await expect(open()).rejects.toThrow('429')
+  await clock.advance(400)
+  await expect(open()).rejects.toThrow('429')
+  await clock.advance(100)
+  await open()
 })
 
 /** Open connections of the server. */

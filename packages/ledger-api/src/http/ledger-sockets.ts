@@ -6,7 +6,14 @@
 import type { IncomingMessage } from 'node:http'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf } from '@quorumscan/runtime'
-import { type Frames, givenRequestId, parseExactJson, type SocketDialect } from '@quorumscan/server'
+import {
+  createWorkMeter,
+  type Frames,
+  givenRequestId,
+  type OpenStream,
+  parseJsonWithBigInts,
+  type SocketDialect,
+} from '@quorumscan/server'
 import type { TSchema } from 'typebox'
 import type { Caller, LedgerAuthenticate } from '../callers.ts'
 import { TEXT_TYPE, toLedgerRefusal } from './answers.ts'
@@ -15,8 +22,15 @@ import { LEDGER_VALUES_MAX } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
-/** Sockets of all clients, some 30 kB each. Callers are authenticated, and all other connections are bounded. */
-const LIMITS = { max: 4_096, perClientMax: 4_096, perNetworkMax: 4_096 }
+/** Sockets of all clients, some 30 kB each. Callers are authenticated, and users share the sockets. */
+const LIMITS = {
+  pool: 'WebSockets of /v2',
+  max: 4_096,
+  perClientMax: 4_096,
+  perNetworkMax: 4_096,
+}
+/** The cost of opening a socket: what it makes is charged afterwards. */
+const OPENING_UNITS = 1
 const PROTOCOL = 'daml.ws.auth'
 const TOKEN_PREFIX = 'jwt.token.'
 
@@ -29,6 +43,8 @@ export type LedgerSocket = {
     readonly request: never
     readonly caller: Caller
     readonly signal: AbortSignal
+    /** Counts rows that were read, for which the client pays. */
+    readonly countRows: (rows: number) => void
   }): Promise<Frames>
 }
 
@@ -50,13 +66,25 @@ export function ledgerSocketDialect(options: {
       const decode = compileDecoder(socket.request, 'body')
       return {
         path: socket.path,
-        async open(request) {
+        async open(request, { client }) {
+          client.spend(OPENING_UNITS)
           const authorization = authorizationOf(request)
           const caller = await authenticate({ authorization, auth: 'user' })
-          return async (frame, signal) => {
-            const asked = decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never
-            return await socket.open({ request: asked, caller, signal })
+          // What a stream costs is known only as it is made (D-93).
+          const meter = createWorkMeter()
+          const countRows = (rows: number) => {
+            meter.countRows(rows)
+            client.settle(meter.takeUnits())
           }
+          const onMade = (bytes: number) => {
+            meter.countBytes(bytes)
+            client.settle(meter.takeUnits())
+          }
+          const stream: OpenStream = async (frame, signal) => {
+            const asked = decode(parseJsonWithBigInts(frame, LEDGER_VALUES_MAX)) as never
+            return await socket.open({ request: asked, caller, signal, countRows })
+          }
+          return { owner: caller.userId, stream, onMade }
         },
       }
     }),

@@ -10,15 +10,15 @@
  *   handler         the operation's own errors; anything else is 500, redacted
  */
 import type { IncomingMessage } from 'node:http'
-import { type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
+import { COST_LOOKUP, type LedgerRouteDef, type RouteTable, validatorOf } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
-import { LedgerDecodeError } from '@quorumscan/errors'
+import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
-import { chargeForJson, parseExactJson, refuseOtherMethods } from '@quorumscan/server'
+import { chargeForJson, parseJsonWithBigInts, refuseOtherMethods } from '@quorumscan/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import type { LedgerAuthenticate } from '../callers.ts'
-import { JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
+import { BYTES_TYPE, JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers, LedgerRequest } from './handler.ts'
 
@@ -37,6 +37,8 @@ const PREFIX = '/v2'
 type LedgerMount<Routes extends RouteTable<LedgerRouteDef>> = {
   readonly routes: Routes
   readonly handlers: LedgerHandlers<NoInfer<Routes>>
+  /** Operations that are answered 501, such as `POST /v2/dars`. */
+  readonly refused?: readonly string[]
   readonly authenticate: LedgerAuthenticate
   /** `participant` in the context of errors. */
   readonly participant: string
@@ -72,11 +74,27 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
       return responder.send(reply, { ...refusal, headers: { ...headers(), ...refusal.headers } })
     })
     const methodsByUrl = new Map<string, string[]>()
+    for (const operation of mount.refused ?? []) {
+      const [method = '', path = ''] = operation.split(' ')
+      const url = urlOf(path)
+      methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method])
+      scope.route({
+        method,
+        url,
+        async onRequest({ headers }) {
+          await mount.authenticate({ authorization: headers.authorization ?? null, auth: 'user' })
+          throw new LedgerError('UNSUPPORTED_OPERATION', `this participant has no ${operation}`)
+        },
+        handler: async () => {},
+      })
+    }
     for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
-      const url = route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
+      const url = urlOf(route.path)
       methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
       const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
+      const { response } = route
+      const contentType = response === 'bytes' ? BYTES_TYPE : JSON_TYPE
       const authenticate = callerOf(route, mount.authenticate)
       scope.route({
         method: route.method,
@@ -88,13 +106,18 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
         handler: app.stages.bind<Decoded>({
           operationId: route.operationId,
           decode: decoderOf(route, authenticate, read),
-          // Not in the specification: the operations wait for the ledger, and callers are known.
-          unitsOf: () => 0,
-          handle: async (input, { signal }) => ({
-            headers: { 'content-type': JSON_TYPE, ...headers() },
-            body: await handler({ ...input, signal }),
-          }),
-          isAnswer: (body) => validatorOf(route.response).Check(body),
+          // What is not known before is paid for afterwards.
+          unitsOf: () => route.cost ?? COST_LOOKUP,
+          isWaiting: route.waits ?? false,
+          isUnknown: route.isList ?? false,
+          async handle(input, call) {
+            const countRows = (rows: number) => call.countRows(rows)
+            const pause = () => call.pause()
+            const body = await handler({ ...input, signal: call.signal, countRows, pause })
+            if (body instanceof Uint8Array) call.countBytes(body.byteLength)
+            return { headers: { 'content-type': contentType, ...headers() }, body }
+          },
+          isAnswer: (body) => response !== 'bytes' && validatorOf(response).Check(body),
           msMax: route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX,
         }),
       })
@@ -103,6 +126,11 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
   }
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
+}
+
+/** The path below the prefix, as Fastify writes it. */
+function urlOf(path: string): string {
+  return path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1')
 }
 
 /** The id by which errors name the request: of the caller's trace, else the request's own. */
@@ -123,7 +151,7 @@ function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
       : await authenticate({ authorization: headers.authorization ?? null, auth })
 }
 
-type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal'>
+type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal' | 'countRows' | 'pause'>
 
 /** Makes of a request what its handler receives, except the signal. */
 function decoderOf(
@@ -131,19 +159,21 @@ function decoderOf(
   authenticate: ReturnType<typeof callerOf>,
   read: (request: IncomingMessage) => Promise<Buffer>,
 ) {
-  const decodeQuery = compileQuery(route.query)
+  const decodeParams = compileParameters(route.params, 'path')
+  const decodeQuery = compileParameters(route.query, 'query')
   const decodeBody = route.body === undefined ? null : compileDecoder(route.body, 'body')
   // Upstream has a GET with a body, which the parser leaves alone.
   const isUnread = route.method === 'GET' && decodeBody !== null
   return async (request: FastifyRequest): Promise<Decoded> => {
+    const params = decodeParams(request.params as Readonly<Record<string, unknown>>)
     const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
     const bytes = (isUnread ? await read(request.raw) : request.body) as Buffer | undefined
     if (decodeBody !== null && bytes !== undefined) chargeForJson(request.client, bytes)
     const isEmpty = bytes === undefined || bytes.byteLength === 0
     if (decodeBody !== null && isEmpty) throw new LedgerDecodeError('body: must be an object')
-    const body = isEmpty ? undefined : decodeBody?.(parseExactJson(bytes, LEDGER_VALUES_MAX))
+    const body = isEmpty ? undefined : decodeBody?.(parseJsonWithBigInts(bytes, LEDGER_VALUES_MAX))
     return {
-      params: request.params as never,
+      params: params as never,
       query: query as never,
       body: body as never,
       caller: (await authenticate(request)) as never,
@@ -153,18 +183,18 @@ function decoderOf(
   }
 }
 
-function compileQuery(schema: TObject | undefined) {
+function compileParameters(schema: TObject | undefined, place: 'path' | 'query') {
   const decoders = Object.entries(schema?.properties ?? {}).map(([name, member]) => {
     const isList = 'type' in member && member.type === 'array'
-    return [name, compileDecoder(member, `query parameter ${name}`), isList] as const
+    return [name, compileDecoder(member, `${place} parameter ${name}`), isList] as const
   })
-  return (query: Readonly<Record<string, unknown>>) => {
+  return (parameters: Readonly<Record<string, unknown>>) => {
     const given = decoders.filter(
-      ([name]) => Object.hasOwn(query, name) && query[name] !== undefined,
+      ([name]) => Object.hasOwn(parameters, name) && parameters[name] !== undefined,
     )
     return Object.fromEntries(
       given.map(([name, decode, isList]) => {
-        const value = query[name]
+        const value = parameters[name]
         // A list of one value is written as the value.
         return [name, decode(isList && !Array.isArray(value) ? [value] : value)]
       }),

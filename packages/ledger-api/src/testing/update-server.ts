@@ -54,9 +54,9 @@ export async function startUpdateServer(
       {
         path: '/v2/updates',
         request: socketRoutes.streamUpdates.request,
-        async open({ request, signal }) {
+        async open({ request, signal, countRows }) {
           const elements = await openUpdates(reads)(request, caller)
-          return elements(await reads.guard.watch(caller, signal))
+          return elements(await reads.guard.watch(caller, signal), { onRows: countRows })
         },
       },
     ],

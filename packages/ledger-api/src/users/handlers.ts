@@ -11,6 +11,7 @@ import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
 import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from '@quorumscan/users'
+import { memberOf } from '@quorumscan/verifier'
 import { newUser } from '@quorumscan/wallet'
 import type { Caller } from '../callers.ts'
 import {
@@ -189,9 +190,13 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   return primaryParty
 }
 
+/** The id by which the one provider is listed; requests may also leave it out. */
+export const DEFAULT_PROVIDER = 'default'
+
 /** D-32: only the default provider exists. */
 export function checkProvider(id: string): void {
-  if (id !== '') throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
+  if (id !== '' && id !== DEFAULT_PROVIDER)
+    throw invalidArgument(`the identity provider ${quoted(id)} does not exist`)
 }
 
 /** The handlers, which refuse a request that names another provider than the default in its query or body. */
@@ -201,7 +206,7 @@ export function ofDefaultProvider<H extends object>(handlers: H): H {
     async (request: { readonly query: object; readonly body?: unknown }) => {
       const query: { readonly 'identity-provider-id'?: string } = request.query
       checkProvider(query['identity-provider-id'] ?? '')
-      checkProvider(String(Object(request.body).identityProviderId ?? ''))
+      checkProvider(String(memberOf(request.body, 'identityProviderId') ?? ''))
       return await handle(request)
     },
   ])

@@ -2,7 +2,6 @@
 import { type LedgerPartyDetails, PARTIES_PAGE_MAX, PARTY_MASK_PATHS } from '@quorumscan/api'
 import { assert, randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import { packages } from '@quorumscan/ledger'
 import {
   isPartyId,
   type PartyId,
@@ -33,7 +32,7 @@ import {
 /** Parties of one read of details. */
 const PARTIES_MAX = 100
 
-export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties' | 'packages'> {
+export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties'> {
   const { store, registration } = context
   const here = participantOfKey(registration.participant)
 
@@ -128,7 +127,6 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       })
       return { partyDetails: await detailsOfOne(party) }
     },
-    listPackages: async () => ({ packageIds: packages.map(({ id }) => id) }),
     getParticipantId: async () => ({ participantId: context.participantId }),
   }
 }

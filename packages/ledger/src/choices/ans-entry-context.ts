@@ -70,6 +70,7 @@ export const contextCollectRenewal = defineChoice(
 /** Cleans up after a subscription that ended: the context goes together with its marker. */
 export const terminateContext = defineChoice(ansEntryContext, 'AnsEntryContext_Terminate', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('AnsEntryContext_Terminate', {
     actor: party,
     terminatedSubscription: contractId,

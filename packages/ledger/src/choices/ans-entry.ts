@@ -8,6 +8,7 @@ import { demandActor, later } from './common.ts'
 /** Either signatory archives an entry from `expiresAt` on (D-22). */
 export const expireEntry = defineChoice(ansEntry, 'AnsEntry_Expire', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('AnsEntry_Expire', { actor: party }),
   result: unit,
   controllers: (_entry, { actor }) => [actor],

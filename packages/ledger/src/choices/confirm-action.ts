@@ -1,7 +1,7 @@
 /** Actions that need a quorum: each super-validator confirms, the q-th confirmation takes effect (D-23). */
 
 import type { ContractId } from '@quorumscan/model'
-import { canonicalJson, findEntryFieldViolation, quorumOf } from '@quorumscan/verifier'
+import { canonicalJson, findEntryFieldViolation, memberSetOf } from '@quorumscan/verifier'
 import { contractId, type LfValue, optional, party, record, text, variant } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import type { Transaction } from '../template.ts'
@@ -33,6 +33,7 @@ export type ConfirmedOutcome = LfValue<typeof confirmedOutcome>
  */
 export const confirmAction = defineChoice(dsoRules, 'DsoRules_ConfirmAction', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ConfirmAction', { confirmer: party, action: confirmedAction }),
   result: record('DsoRules_ConfirmActionResult', {
     /** None if this one completed the quorum. */
@@ -53,7 +54,7 @@ export const confirmAction = defineChoice(dsoRules, 'DsoRules_ConfirmAction', {
       return { confirmation: own.contractId, outcome: null }
     // A new proposal of one super-validator replaces its last one, so that proposals stay bounded.
     if (own !== undefined) tx.archive(confirmation, own.contractId)
-    if (agreeing.length + 1 < quorumOf(tx.genesis.nodes.length))
+    if (agreeing.length + 1 < memberSetOf(tx.genesis).quorum)
       return {
         confirmation: tx.create(confirmation, { dso: rules.dso, confirmer, action }),
         outcome: null,

@@ -1,7 +1,7 @@
 /** Actions of one super-validator for the operator: the ledger determines the outcome (D-23). */
 import { assert, fromHex, verifySignature } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
-import { encodeAddressStatement, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import { encodeAddressStatement, memberSetOf, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { contractId, int, list, party, record, text, unit } from '../lf.ts'
 import { ADDRESS_INTERVAL_MICROS, OPEN_ROUNDS } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
@@ -42,6 +42,7 @@ const SIGNATURE = /^[0-9a-f]{128}$/
 /** Publishes the address of a scan node, as the node's scan key signed it (D-34). */
 export const setScanUrl = defineChoice(dsoRules, 'DsoRules_SetScanUrl', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_SetScanUrl', { sv: party, url: text, sequence: int, signature: text }),
   result: record('DsoRules_SetScanUrlResult', { addressCid: contractId }),
   checkArgument({ url, sequence, signature }) {
@@ -91,7 +92,7 @@ function isSignedByScan(
   tx: Transaction,
   address: { name: string; url: string; sequence: number; signature: string },
 ): boolean {
-  const node = tx.genesis.nodes.find(({ name }) => name === address.name)
+  const node = memberSetOf(tx.genesis).members.find(({ name }) => name === address.name)
   assert(node !== undefined, 'the super-validators are those of the genesis')
   return verifySignature({
     publicKey: node.scanKey,
@@ -103,6 +104,7 @@ function isSignedByScan(
 /** Collects a renewal payment while the entry lives. */
 export const svCollectRenewal = defineChoice(dsoRules, 'DsoRules_CollectEntryRenewalPayment', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_CollectEntryRenewalPayment', { sv: party, payment: contractId }),
   result: contextCollectRenewal.result,
   controllers: (_rules, { sv }) => [sv],
@@ -125,6 +127,7 @@ export const svCollectRenewal = defineChoice(dsoRules, 'DsoRules_CollectEntryRen
 
 export const svExpireEntry = defineChoice(dsoRules, 'DsoRules_ExpireAnsEntry', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ExpireAnsEntry', { sv: party, entry: contractId }),
   result: unit,
   controllers: (_rules, { sv }) => [sv],
@@ -137,6 +140,7 @@ export const svExpireEntry = defineChoice(dsoRules, 'DsoRules_ExpireAnsEntry', {
 /** Ends an overdue subscription and its context. */
 export const svExpireSubscription = defineChoice(dsoRules, 'DsoRules_ExpireSubscription', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ExpireSubscription', { sv: party, idle: contractId }),
   result: unit,
   controllers: (_rules, { sv }) => [sv],
@@ -152,6 +156,7 @@ export const svExpireSubscription = defineChoice(dsoRules, 'DsoRules_ExpireSubsc
 /** Ends a request that was not paid in time, and its context (D-17). */
 export const svExpireRequest = defineChoice(dsoRules, 'DsoRules_ExpireSubscriptionRequest', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ExpireSubscriptionRequest', { sv: party, request: contractId }),
   result: unit,
   controllers: (_rules, { sv }) => [sv],
@@ -168,6 +173,7 @@ export const svExpireRequest = defineChoice(dsoRules, 'DsoRules_ExpireSubscripti
 /** Refunds a payment, initial or renewal, whose lock has ended. */
 export const svExpirePayment = defineChoice(dsoRules, 'DsoRules_ExpirePayment', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_ExpirePayment', { sv: party, payment: contractId }),
   result: unit,
   controllers: (_rules, { sv }) => [sv],
@@ -182,6 +188,7 @@ export const svExpirePayment = defineChoice(dsoRules, 'DsoRules_ExpirePayment', 
 /** Archives the remaining contracts of a subscription. */
 export const svTerminateSubscription = defineChoice(dsoRules, 'DsoRules_TerminateSubscription', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_TerminateSubscription', { sv: party, terminated: contractId }),
   result: unit,
   controllers: (_rules, { sv }) => [sv],
@@ -196,6 +203,7 @@ export const svTerminateSubscription = defineChoice(dsoRules, 'DsoRules_Terminat
 /** Closes the oldest round when its time has come, opens the next one, pays the rewards. */
 export const advanceRounds = defineChoice(dsoRules, 'DsoRules_AdvanceOpenMiningRounds', {
   consuming: false,
+  worksWhenFull: true,
   argument: record('DsoRules_AdvanceOpenMiningRounds', { sv: party }),
   result: record('DsoRules_AdvanceOpenMiningRoundsResult', {
     roundCid: contractId,

@@ -9,6 +9,7 @@ import { unique } from './common.ts'
 /** Owner and holders release the coin together, at any time. */
 export const unlock = defineChoice(lockedCoin, 'LockedCoin_Unlock', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('LockedCoin_Unlock', {}),
   result: record('LockedCoin_UnlockResult', { coinCid: contractId }),
   controllers: (locked) => unique([locked.coin.owner, ...locked.lock.holders]),
@@ -18,6 +19,7 @@ export const unlock = defineChoice(lockedCoin, 'LockedCoin_Unlock', {
 /** The owner takes the coin back once the lock has ended. */
 export const ownerExpireLock = defineChoice(lockedCoin, 'LockedCoin_OwnerExpireLock', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('LockedCoin_OwnerExpireLock', {}),
   result: record('LockedCoin_OwnerExpireLockResult', { coinCid: contractId }),
   controllers: (locked) => [locked.coin.owner],

@@ -17,6 +17,7 @@ export const makePayment = defineChoice(
   'SubscriptionIdleState_MakePayment',
   {
     consuming: true,
+    worksWhenFull: true,
     argument: record('SubscriptionIdleState_MakePayment', { inputs: list(contractId) }),
     result: record('SubscriptionIdleState_MakePaymentResult', {
       paymentCid: contractId,
@@ -56,6 +57,7 @@ export const cancelSubscription = defineChoice(
   'SubscriptionIdleState_CancelSubscription',
   {
     consuming: true,
+    worksWhenFull: true,
     argument: record('SubscriptionIdleState_CancelSubscription', {}),
     result: ended,
     controllers: ({ subscriptionData }) => [subscriptionData.sender],
@@ -69,6 +71,7 @@ export const expireSubscription = defineChoice(
   'SubscriptionIdleState_ExpireSubscription',
   {
     consuming: true,
+    worksWhenFull: true,
     argument: record('SubscriptionIdleState_ExpireSubscription', { actor: party }),
     result: ended,
     controllers: (_idle, { actor }) => [actor],

@@ -80,6 +80,7 @@ export const rejectInitialPayment = defineChoice(
   'SubscriptionInitialPayment_Reject',
   {
     consuming: true,
+    worksWhenFull: true,
     argument: record('SubscriptionInitialPayment_Reject', {}),
     result: terminated,
     controllers: ({ subscriptionData }) => [subscriptionData.receiver],
@@ -93,6 +94,7 @@ export const expireInitialPayment = defineChoice(
   'SubscriptionInitialPayment_Expire',
   {
     consuming: true,
+    worksWhenFull: true,
     argument: record('SubscriptionInitialPayment_Expire', { actor: party }),
     result: terminated,
     controllers: (_payment, { actor }) => [actor],

@@ -20,6 +20,7 @@ const returned = record('SubscriptionPaymentReturned', {
 /** The operator collects the coin; the next due date is one interval after this one. */
 export const collectPayment = defineChoice(subscriptionPayment, 'SubscriptionPayment_Collect', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('SubscriptionPayment_Collect', {}),
   result: record('SubscriptionPayment_CollectResult', {
     subscriptionState: contractId,
@@ -35,6 +36,7 @@ export const collectPayment = defineChoice(subscriptionPayment, 'SubscriptionPay
 
 export const rejectPayment = defineChoice(subscriptionPayment, 'SubscriptionPayment_Reject', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('SubscriptionPayment_Reject', {}),
   result: returned,
   controllers: ({ subscriptionData }) => [subscriptionData.receiver],
@@ -44,6 +46,7 @@ export const rejectPayment = defineChoice(subscriptionPayment, 'SubscriptionPaym
 /** Any signatory returns the coin once the lock has expired. The due date stays. */
 export const expirePayment = defineChoice(subscriptionPayment, 'SubscriptionPayment_Expire', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('SubscriptionPayment_Expire', { actor: party }),
   result: returned,
   controllers: (_payment, { actor }) => [actor],

@@ -87,6 +87,7 @@ const terminated = record('SubscriptionTerminated', { terminatedSubscription: co
 
 export const rejectRequest = defineChoice(subscriptionRequest, 'SubscriptionRequest_Reject', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('SubscriptionRequest_Reject', {}),
   result: terminated,
   controllers: ({ subscriptionData }) => [subscriptionData.sender],
@@ -100,6 +101,7 @@ export const rejectRequest = defineChoice(subscriptionRequest, 'SubscriptionRequ
 
 export const withdrawRequest = defineChoice(subscriptionRequest, 'SubscriptionRequest_Withdraw', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('SubscriptionRequest_Withdraw', {}),
   result: terminated,
   controllers: ({ subscriptionData }) => [subscriptionData.receiver],

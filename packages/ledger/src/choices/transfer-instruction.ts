@@ -90,6 +90,7 @@ export const createTransferInstruction = defineChoice(
 /** The receiver accepts the coin, before `executeBefore`. */
 export const accept = defineChoice(transferInstruction, 'TransferInstruction_Accept', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('TransferInstruction_Accept', {}),
   result: record('TransferInstruction_AcceptResult', { receiverHoldings: list(contractId) }),
   controllers: ({ transfer: offer }) => [offer.receiver],
@@ -110,6 +111,7 @@ const returned = list(contractId)
 
 export const reject = defineChoice(transferInstruction, 'TransferInstruction_Reject', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('TransferInstruction_Reject', {}),
   result: record('TransferInstruction_RejectResult', { senderHoldings: returned }),
   controllers: ({ transfer: offer }) => [offer.receiver],
@@ -118,6 +120,7 @@ export const reject = defineChoice(transferInstruction, 'TransferInstruction_Rej
 
 export const withdraw = defineChoice(transferInstruction, 'TransferInstruction_Withdraw', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('TransferInstruction_Withdraw', {}),
   result: record('TransferInstruction_WithdrawResult', { senderHoldings: returned }),
   controllers: ({ transfer: offer }) => [offer.sender],
@@ -127,6 +130,7 @@ export const withdraw = defineChoice(transferInstruction, 'TransferInstruction_W
 /** Sender or receiver ends an expired offer. */
 export const expire = defineChoice(transferInstruction, 'TransferInstruction_Expire', {
   consuming: true,
+  worksWhenFull: true,
   argument: record('TransferInstruction_Expire', { actor: party }),
   result: record('TransferInstruction_ExpireResult', { senderHoldings: returned }),
   controllers: (_payload, { actor }) => [actor],

@@ -9,6 +9,7 @@ export const coin = defineTemplate({
   entity: 'Coin',
   type: record('Coin', { dso: party, owner: party, amount: expiringAmount }),
   signatories: ({ dso, owner }) => [dso, owner],
+  stakes: ({ owner, amount }) => [{ party: owner, amount: amount.initialAmount }],
   ensure: ({ amount }) => amount.initialAmount > 0n,
 })
 export type CoinPayload = LfValue<typeof coin.type>

@@ -11,5 +11,6 @@ export const lockedCoin = defineTemplate({
   type: record('LockedCoin', { coin: coin.type, lock: timeLock }),
   dso: (locked) => locked.coin.dso,
   signatories: (locked) => [locked.coin.dso, locked.coin.owner, ...locked.lock.holders],
+  stakes: ({ coin: { owner, amount } }) => [{ party: owner, amount: amount.initialAmount }],
   ensure: (locked) => locked.coin.amount.initialAmount > 0n && locked.lock.holders.length > 0,
 })

@@ -1,5 +1,5 @@
 import { contractId, decimal, type LfValue, party, record, text, time } from '../lf.ts'
-import { defineTemplate } from '../template.ts'
+import { defineTemplate, sortedUnique } from '../template.ts'
 
 /** An offer of coin that its receiver may accept until `executeBefore`. */
 export const transferInstruction = defineTemplate({
@@ -23,6 +23,8 @@ export const transferInstruction = defineTemplate({
   observers: ({ transfer }) => [transfer.receiver],
   // The limit of open offers counts the offers of the sender, so that no party can use up the limit of another.
   keys: ({ transfer }) => [`offers:${transfer.sender}`],
+  stakes: ({ transfer: { sender, receiver, amount } }) =>
+    sortedUnique([sender, receiver]).map((party) => ({ party, amount })),
   due: ({ transfer }) => [{ job: 'expire-offer', at: transfer.executeBefore }],
 })
 export type TransferInstructionPayload = LfValue<typeof transferInstruction.type>

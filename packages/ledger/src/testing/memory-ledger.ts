@@ -17,12 +17,12 @@ import type { Genesis } from '@quorumscan/verifier'
 import { cellName } from '../cells.ts'
 import { type ContractCodec, createContractCodec } from '../contract-codec.ts'
 import { disclose } from '../contract-id.ts'
-import { dueOf, keysOf } from '../contract-keys.ts'
+import { amountsOf, dueOf, keysOf } from '../contract-keys.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { genesisDelta } from '../genesis-state.ts'
 import { nextHistoryHash } from '../history.ts'
 import { interpret } from '../interpret.ts'
-import type { AppliedEntry, DueItem, Head, LogEntry } from '../ports.ts'
+import type { AppliedEntry, DueItem, Head, LogEntry, Total } from '../ports.ts'
 import { payloadOf } from '../registry.ts'
 import type { CellKey, ChangeRecord, StateDelta } from '../state.ts'
 import { type Active, isOf, type Template } from '../template.ts'
@@ -135,6 +135,11 @@ export class MemoryLedger {
     return this.#contracts.get(id) ?? null
   }
 
+  /** The record of this id, also one that may go. */
+  change(id: string): ChangeRecord | null {
+    return this.#changes.get(id) ?? null
+  }
+
   /** Every active contract, by id. */
   contracts(): readonly Contract[] {
     return [...this.#contracts.keys()].sort().map((id) => this.contract(id) as Contract)
@@ -151,8 +156,19 @@ export class MemoryLedger {
       }))
   }
 
+  /** By id. */
   byKey(key: string): readonly Contract[] {
     return [...(this.#indexes.get(key) ?? [])].sort().map((id) => this.contract(id) as Contract)
+  }
+
+  /** As of the port `Ledger`. */
+  totals(keys: readonly string[]): readonly Total[] {
+    return keys.map((key) => {
+      const entries = this.byKey(key)
+        .flatMap(amountsOf)
+        .filter((entry) => entry.key === key)
+      return { count: entries.length, sum: entries.reduce((sum, { amount }) => sum + amount, 0n) }
+    })
   }
 
   /** The due work at the record time of the head, oldest first. */
@@ -213,17 +229,22 @@ export class MemoryLedger {
   #store(delta: StateDelta): void {
     for (const contract of delta.archived) {
       this.#contracts.delete(contract.contractId)
-      for (const key of keysOf(contract)) this.#indexes.get(key)?.delete(contract.contractId)
+      for (const key of indexKeysOf(contract)) this.#indexes.get(key)?.delete(contract.contractId)
     }
     for (const contract of delta.created) {
       this.#contracts.set(contract.contractId, this.#codec.decode(this.#codec.encode(contract)))
-      for (const key of keysOf(contract)) {
+      for (const key of indexKeysOf(contract)) {
         const ids = this.#indexes.get(key) ?? new Set()
         this.#indexes.set(key, ids.add(contract.contractId))
       }
     }
-    if (delta.change !== null) this.#changes.set(delta.change.id, delta.change.record)
+    for (const { id, record } of delta.changes) this.#changes.set(id, record)
     if (delta.seen !== null) this.#seen.set(delta.seen.id, delta.seen.until)
     for (const party of delta.allocated) this.#parties.add(party)
   }
+}
+
+/** Index keys and lists by amount. */
+function indexKeysOf(contract: Contract): readonly string[] {
+  return [...keysOf(contract), ...amountsOf(contract).map(({ key }) => key)]
 }

@@ -34,7 +34,11 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
     fsync,
     '--maxmemory-policy',
     'noeviction',
-    ...['--user', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')],
+    '--user',
+    LOG_USER,
+    'on',
+    `>${PASSWORD}`,
+    ...LOG_RULES.split(' '),
   ])
   const address = { path: redis.socketPath, username: LOG_USER, password: PASSWORD }
   const clock = createSystemClock()

@@ -78,8 +78,7 @@ export async function writeArchive(
       `${file} exists already: nothing was written. Name another file with \`--out\``,
     )
   const partial = `${file}.partial`
-  rmSync(partial, { force: true })
-  const handle = await open(partial, 'wx', MODE).catch((cause: unknown) => {
+  const handle = await openNew(partial).catch((cause: unknown) => {
     throw new CommandError(`no backup was written: ${messageOfWrite(cause, file)}`, { cause })
   })
   const lines = linesWith(of, items)
@@ -95,6 +94,12 @@ export async function writeArchive(
     rmSync(partial, { force: true })
     throw error
   }
+}
+
+/** What an interrupted backup left is deleted. */
+async function openNew(file: string) {
+  rmSync(file, { force: true })
+  return await open(file, 'wx', MODE)
 }
 
 async function* linesWith(

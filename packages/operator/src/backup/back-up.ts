@@ -12,7 +12,7 @@ import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from 
 import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf, messageOfRead, UsageError } from '@quorumscan/runtime'
 import { readStore } from '@quorumscan/users'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { KEYS_OF, memberKeyFile, ROLE_OF } from '../ceremony/member.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { memberFilesOf, type OperatorConfig } from '../run/operator-config.ts'
@@ -54,7 +54,7 @@ export async function backUp(options: BackUpOptions): Promise<readonly Skipped[]
   )
   const { runs: role, name } = config
   const genesisHash = hashGenesis(config.genesis)
-  const takenAt = formatTime(clock.nowMicros())
+  const takenAt = formatInstant(clock.nowMicros())
   const header = {
     role,
     name,

@@ -8,6 +8,7 @@ const EXPOSITION = `# HELP quorumscan_replica_offset Newest applied offset of th
 # TYPE quorumscan_replica_offset gauge
 quorumscan_replica_offset{process="sv-1"} 20000
 quorumscan_replica_names{process="sv-1"} 212
+quorumscan_replica_names_bytes{process="sv-1"} 318000
 quorumscan_replica_entries_total{process="sv-1"} 8000
 quorumscan_can_lose{process="sv-1",kind="lookups"} 2
 quorumscan_redis_memory_bytes{process="sv-1"} 22097152
@@ -36,6 +37,7 @@ it('computes rates, sizes and limits from the metrics', () => {
   expect(capacity).toEqual({
     offset: 20_000,
     names: 212,
+    users: null,
     // 8000 entries in two days; the average since the start of the network would be 2000 a day.
     entriesPerDay: 4_000,
     rateSince: START + 8 * DAY,
@@ -46,6 +48,8 @@ it('computes rates, sizes and limits from the metrics', () => {
   })
   expect(growths).toEqual([
     { what: 'memory', bytes: 22_097_152, bytesEach: 1_000, bytesAhead: 142_097_152 },
+    // Names of ten days.
+    { what: 'names', bytes: 318_000, bytesEach: 1_500, bytesAhead: 1_272_000 },
     { what: 'file', bytes: 40_000_000, bytesEach: 2_000, bytesAhead: 280_000_000 },
     // 10 000 blocks a day; the engine keeps 100 000.
     { what: 'blocks', bytes: 500_000_000, bytesEach: 10_000, bytesAhead: 1_000_000_000 },
@@ -93,6 +97,7 @@ it('knows the limit of Redis, idle networks and synchronizers, and names what is
   )
   expect(assessCapacity({ ...input, samples: young }).growths).toMatchObject([
     { what: 'memory', bytesEach: 1_100 },
+    { what: 'names' },
     { what: 'file', bytesEach: 2_800 },
     { what: 'blocks' },
   ])
@@ -100,4 +105,14 @@ it('knows the limit of Redis, idle networks and synchronizers, and names what is
   expect(() => assessCapacity({ ...input, samples: without })).toThrow(
     'sv-1 has no metric quorumscan_redis_memory_bytes',
   )
+})
+
+it('counts users of a validator, and leaves out what there is none of', () => {
+  const validator = readSamples(
+    `${EXPOSITION.replace('names{process="sv-1"} 212', 'names{process="sv-1"} 0')}quorumscan_users{process="sv-1"} 3\nquorumscan_users_bytes{process="sv-1"} 1200\n`,
+  )
+  const { users, growths } = assessCapacity({ ...input, samples: validator })
+  expect(users).toBe(3)
+  expect(growths.map(({ what }) => what)).toEqual(['memory', 'users', 'file', 'blocks'])
+  expect(growths[1]).toEqual({ what: 'users', bytes: 1_200, bytesEach: 400, bytesAhead: 4_800 })
 })

@@ -31,9 +31,10 @@ export function readSamples(exposition: string): ReadonlyMap<string, ReadonlyMap
 
 /** One thing that grows. */
 export type Growth = {
-  readonly what: 'memory' | 'file' | 'blocks'
+  /** `names` and `users` are parts of `memory`. */
+  readonly what: 'memory' | 'names' | 'users' | 'file' | 'blocks'
   readonly bytes: number
-  /** For each entry of the log, or each block. */
+  /** For each entry of the log, name, user, or block. */
   readonly bytesEach: number
   /** In `AHEAD_DAYS` at the present rate, at most. */
   readonly bytesAhead: number
@@ -43,6 +44,8 @@ export type Capacity = {
   readonly offset: number
   /** Null: the process has no replica. */
   readonly names: number | null
+  /** Null: the process is no validator. */
+  readonly users: number | null
   readonly entriesPerDay: number
   /** Since when the rate is counted, µs: the start of the process, or that of the network. */
   readonly rateSince: number
@@ -92,6 +95,20 @@ export function assessCapacity(input: CapacityInput): Capacity {
   const file = perEntry('file', quorumscan('redis_aof_bytes'))
   const blocks = blocksOf(input, quorumscan)
   const memoryMax = quorumscan('redis_memory_max_bytes') || machineBytes
+  const own = (metricName: string) => samples.get(name)?.get(`quorumscan_${metricName}`) ?? null
+  const [names, users] = [own('replica_names'), own('users')]
+  const networkDays = Math.max(nowMicros - genesis.recordTime, 1) / DAY_MICROS
+  const part = (what: 'names' | 'users', count: number | null, bytes: number | null): Growth[] =>
+    count === null || bytes === null || count === 0
+      ? []
+      : [
+          {
+            what,
+            bytes,
+            bytesEach: bytes / count,
+            bytesAhead: bytes * (1 + AHEAD_DAYS / networkDays),
+          },
+        ]
   const bytesFree = quorumscan('disk_free_bytes', Number.POSITIVE_INFINITY)
   const growthOf = ({ bytesEach }: Growth) => bytesEach * entriesPerDay
   const diskPerDay =
@@ -99,11 +116,18 @@ export function assessCapacity(input: CapacityInput): Capacity {
     (blocks === null ? 0 : (blocks.bytesAhead - engineBytes) / AHEAD_DAYS)
   return {
     offset,
-    names: samples.get(name)?.get('quorumscan_replica_names') ?? null,
+    names,
+    users,
     entriesPerDay,
     rateSince,
     offsetAhead: offset + entriesAhead,
-    growths: [memory, file, ...(blocks === null ? [] : [blocks])],
+    growths: [
+      memory,
+      ...part('names', names, own('replica_names_bytes')),
+      ...part('users', users, own('users_bytes')),
+      file,
+      ...(blocks === null ? [] : [blocks]),
+    ],
     memory: { bytesMax: memoryMax, days: daysUntil(memoryMax - memory.bytes, growthOf(memory)) },
     disk: { bytesFree, days: daysUntil(bytesFree, diskPerDay) },
   }

@@ -1,6 +1,8 @@
 /** What the rules of coin mean for those who pay for names. The genesis fixes these rules for ever. */
+
 import { ceilDivide, formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 
 const MINUTE = 60_000_000
 const HOUR = 60 * MINUTE
@@ -30,11 +32,12 @@ export type CoinMeaning = {
 }
 
 /** Computes it; a stalled log closes fewer rounds, and creates less coin. */
-export function meaningOfCoin({ coin, names, nodes }: Rules): CoinMeaning {
+export function meaningOfCoin(rules: Rules): CoinMeaning {
+  const { coin, names } = rules
   const reward = parseAmount(coin.rewardPerRound) ?? 0n
   const price = ceilDivide(parseAmount(names.entryFeeUsd) ?? 0n, parseAmount(coin.priceUsd) ?? 1n)
   const perPeriod = (micros: number) =>
-    (reward * BigInt(nodes.length) * BigInt(micros)) / BigInt(coin.tickMicros)
+    (reward * BigInt(memberSetOf(rules).n) * BigInt(micros)) / BigInt(coin.tickMicros)
   const affordable = (micros: number) => Number(perPeriod(micros) / price)
   const rounds = reward === 0n ? null : (price + reward - 1n) / reward
   return {

@@ -6,23 +6,23 @@ import {
   formatInstant,
   type Genesis,
   type GenesisOrdering,
-  maxFaulty,
-  quorumOf,
+  memberSetOf,
+  STATE_BYTES_PER_DAY,
 } from '@quorumscan/verifier'
 import { hashGenesis } from '../genesis.ts'
 import { describeCoin } from './describe-coin.ts'
 
 /** Lines of text, each about one thing. */
 export function describeGenesis(genesis: Genesis): readonly string[] {
-  const { nodes, names, coin } = genesis
-  const n = nodes.length
-  const f = maxFaulty(n)
+  const { names, coin } = genesis
+  const { members, n, f, quorum } = memberSetOf(genesis)
   const duration = formatDuration
+  const bytesPerDay = genesis.stateBytesPerDay ?? STATE_BYTES_PER_DAY
   return [
     `hash ${hashGenesis(genesis)}`,
     `It begins at ${formatInstant(genesis.recordTime)}, with version ${genesis.protocolVersion} of the protocol.`,
-    `${n} super-validators, of which ${f} may lie or fail. An answer needs ${f + 1} that agree, a decision of operators ${quorumOf(n)}.`,
-    ...nodes.flatMap(({ name, scanKey, operatorKey }) => [
+    `${n} super-validators, of which ${f} may lie or fail. An answer needs ${f + 1} that agree, a decision of operators ${quorum}.`,
+    ...members.flatMap(({ name, scanKey, operatorKey }) => [
       `${name} signs the states of its replica with the key ${scanKey}`,
       `${name} decides with the key ${operatorKey}`,
     ]),
@@ -35,8 +35,13 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
       : 'Coin is created only by the rewards of super-validators.',
     ...describeCoin(genesis).meaning,
     `A command is recognised as a duplicate for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
+    `A participant adds at most ${mebibytes(bytesPerDay)} a day to the state that each node has in memory, which is ${mebibytes(30 * bytesPerDay)} in 30 days. Each log lets all anonymous addresses together add as much.`,
     `Parties of the network: ${genesis.dso}, ${genesis.synchronizerId}.`,
   ]
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round((10 * bytes) / 2 ** 20) / 10} MiB`
 }
 
 function describeOrdering(ordering: GenesisOrdering): readonly string[] {

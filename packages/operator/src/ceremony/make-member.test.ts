@@ -81,7 +81,7 @@ it('issues no member file with a wrong address, or with other keys', async () =>
   const { directory } = temporary
   const first = makeMember(directory, 'validator', { ...input, name: 'v' })
   expect(() => reissueMember(directory, 'v', { url: 'http://v.example' })).toThrow(
-    'the member file stays as it is: url: must be an https address',
+    'the member file stays as it is: --url "http://v.example" must be an https address',
   )
   const key = memberKeyFile(directory, 'v', 'participant')
   await writeFile(key, createKeyPair().seed)

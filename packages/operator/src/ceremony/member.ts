@@ -31,7 +31,7 @@ import {
   writeFileAtomic,
   writeFileOnce,
 } from '@quorumscan/runtime'
-import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import { canonicalJson, isUsableKey, membersOf, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { DataDirectory } from '../data-directory.ts'
 
@@ -116,6 +116,12 @@ type MemberInput = Pick<
   MemberFile,
   'name' | 'createdAtMicros' | 'url' | 'engineAddress' | 'reissued'
 >
+/** How its operator types a member of it. */
+const FLAGS: Readonly<Record<string, string>> = {
+  name: '--name',
+  url: '--url',
+  engineAddress: '--engine-address',
+}
 type Addresses = Partial<Pick<MemberFile, 'url' | 'engineAddress'>>
 
 /**
@@ -148,7 +154,7 @@ export function parseMember(text: string): MemberFile {
     throw new CommandError(`it is not a member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
   const { proofs, ...body } = parsed.data
   for (const [kind, publicKey] of Object.entries(body.keys)) {
-    const signature = fromHex(Object(proofs)[kind])
+    const signature = fromHex(String(membersOf(proofs)[kind]))
     if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
       throw new CommandError(`the ${kind} key of ${body.name} did not sign it. ${ASK_AGAIN}`)
   }
@@ -215,7 +221,12 @@ export function makeMember<R extends Role>(directory: DataDirectory, role: R, in
 
 function assertInput(input: MemberInput, otherwise: string): void {
   const checked = z.strictObject(given).safeParse(input)
-  if (!checked.success) throw new UsageError(`${otherwise}: ${messageOf(checked.error)}`)
+  if (checked.success) return
+  const problems = checked.error.issues.map(({ path: [member = ''], message }) => {
+    const value = input[member as keyof MemberInput]
+    return `${FLAGS[String(member)] ?? String(member)} ${JSON.stringify(value)} ${message}`
+  })
+  throw new UsageError(`${otherwise}: ${problems.join('; ')}`)
 }
 
 /**

@@ -3,7 +3,12 @@
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseDuration, readAmount } from '@quorumscan/model'
 import { CommandError, didYouMean, UsageError } from '@quorumscan/runtime'
-import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/verifier'
+import {
+  type CometbftOrdering,
+  EVIDENCE_AGE,
+  type Genesis,
+  STATE_BYTES_PER_DAY,
+} from '@quorumscan/verifier'
 
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
@@ -28,6 +33,7 @@ const RULES_OF_ALL = {
   devnet: true as boolean,
   deduplicationMicrosMax: DAY,
   activityRetentionMicros: 90 * DAY,
+  stateBytesPerDay: STATE_BYTES_PER_DAY,
   names: {
     entryFeeUsd: '1.0000000000',
     entryLifetimeMicros: 90 * DAY,
@@ -56,7 +62,8 @@ const RULES_OF_ENGINES: RulesOfEngines = {
   evidenceAge: EVIDENCE_AGE,
 }
 
-type Rules = { readonly [name: string]: Leaf | Rules }
+/** Rules by their names, in groups. */
+export type Rules = { readonly [name: string]: Leaf | Rules }
 
 /** @throws {CommandError} If the overrides name an unknown rule. It does not check the range of values. */
 export function networkRules(driver: string, overrides: GenesisOverrides): NetworkRules {
@@ -72,7 +79,10 @@ export function networkRules(driver: string, overrides: GenesisOverrides): Netwo
 /** The overrides with which members make a network of the same rules as this one. */
 export function rulesOf({ ordering, ...genesis }: Genesis): GenesisOverrides {
   const names = Object.keys(RULES_OF_ALL) as readonly (keyof RulesOfAll)[]
-  const rules = Object.fromEntries(names.map((name) => [name, genesis[name]]))
+  // An optional rule that the genesis leaves out has its default in both.
+  const rules = Object.fromEntries(
+    names.filter((name) => genesis[name] !== undefined).map((name) => [name, genesis[name]]),
+  )
   if (ordering.driver === 'redis') return rules
   const { driver: _driver, validators: _validators, ...engines } = ordering
   return { ...rules, ordering: { evidenceAge: EVIDENCE_AGE, ...engines } }
@@ -106,6 +116,12 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
  */
 export function parseSettings(driver: string, settings: readonly string[]): GenesisOverrides {
   const defaults = defaultsOf(driver) as Rules
+  const ofEngines = new Set(pathsOf({ ordering: RULES_OF_ENGINES as unknown as Rules }))
+  const misplaced = settings.find((setting) => ofEngines.has(setting.split('=', 1)[0] ?? ''))
+  if (misplaced !== undefined && driver !== 'cometbft')
+    throw new UsageError(
+      `${misplaced}: with \`--ordering ${driver}\` no engines order. Leave it out, or use \`--ordering cometbft\``,
+    )
   const values = readSettings(settings, pathsOf(defaults), 'names.entryFeeUsd=2.5')
   const changesIn = (rules: Rules, path: string) =>
     Object.entries(rules).flatMap(([name, current]): [string, unknown][] => {
@@ -144,10 +160,15 @@ export function readSettings(
 type Leaf = boolean | number | string
 
 /** The paths of all rules, such as `coin.tickMicros`. */
-function pathsOf(rules: Rules, path = ''): readonly string[] {
+export function pathsOf(rules: Rules, path = ''): readonly string[] {
   return Object.entries(rules).flatMap(([name, value]) =>
     typeof value === 'object' ? pathsOf(value, `${path}${name}.`) : [path + name],
   )
+}
+
+/** Whether the rule is a duration, in µs. */
+export function isDuration(path: string): boolean {
+  return /micros(Max)?$/i.test(path)
 }
 
 function parseValue(path: string, current: Leaf, text: string) {
@@ -160,7 +181,7 @@ function parseValue(path: string, current: Leaf, text: string) {
 function readValue(path: string, current: Leaf, text: string) {
   if (typeof current === 'boolean') return [{ true: true, false: false }[text], 'true or false']
   if (typeof current === 'number')
-    return /micros(Max)?$/i.test(path)
+    return isDuration(path)
       ? [parseDuration(text), 'a duration such as 90d, 12h, 20s or 300ms']
       : [/^\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number']
   if (!/^\d+\.\d{10}$/.test(String(current))) return [text, 'a text']
@@ -169,6 +190,27 @@ function readValue(path: string, current: Leaf, text: string) {
     amount === undefined ? undefined : formatAmount(amount),
     'an amount with at most 10 decimals, such as 2.5',
   ]
+}
+
+/** The value of a rule at a path; undefined: it is not set. */
+export function ruleAt(rules: Rules, path: string): Leaf | undefined {
+  const value = path
+    .split('.')
+    .reduce<Leaf | Rules | undefined>(
+      (group, name) => (typeof group === 'object' ? group[name] : undefined),
+      rules,
+    )
+  return typeof value === 'object' ? undefined : value
+}
+
+/** The same rules without the one at the path. */
+export function withoutRule(rules: Rules, path: string): Rules {
+  const [first = '', ...rest] = path.split('.')
+  const entries = Object.entries(rules).flatMap(([name, value]): [string, Leaf | Rules][] => {
+    if (name !== first) return [[name, value]]
+    return typeof value === 'object' ? [[name, withoutRule(value, rest.join('.'))]] : []
+  })
+  return Object.fromEntries(entries)
 }
 
 function noRule(path: string, rules: readonly string[]): UsageError {

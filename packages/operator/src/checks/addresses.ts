@@ -8,10 +8,12 @@ import { type Check, failed, ok } from './check.ts'
 
 type Address = ReturnType<typeof parseAddress>
 
+const IN_USE = 'is used by another process'
 const REASON: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is used by another process',
+  EADDRINUSE: IN_USE,
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is not a name that this machine can resolve',
+  EAI_AGAIN: 'is not a name that this machine can resolve',
   EACCES: 'needs the right to listen on ports below 1024',
 }
 
@@ -33,7 +35,9 @@ export async function checkAddresses(
   return failed(
     'addresses',
     found.join('; '),
-    'Stop the process that listens there (`ss -ltnp` names it), or change the variable',
+    found.some((problem) => problem.endsWith(IN_USE))
+      ? 'Stop the process that listens there (`ss -ltnp` names it), or change the variable'
+      : 'Change the variable; 0.0.0.0 is every address of this machine',
   )
 }
 
@@ -45,7 +49,10 @@ function addressesOf({
   const { QS_OPERATOR_ADDRESS: operator, QS_ENGINE_ADDRESS: engine } = variables
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return [
-    ['QS_PORT', { host: variables['QS_HOST'] || LOOPBACK, port: Number(variables['QS_PORT']) }],
+    [
+      'QS_HOST, QS_PORT',
+      { host: variables['QS_HOST'] || LOOPBACK, port: Number(variables['QS_PORT']) },
+    ],
     ...(operator ? [['QS_OPERATOR_ADDRESS', parseAddress(operator)] as const] : []),
     ...(isMemberOrdered
       ? [['QS_SYNCHRONIZER_PORT', { host: LOOPBACK, port: synchronizerPort }] as const]

@@ -1,5 +1,7 @@
 /** Certificates that have expired, are of another name, or of an authority that is not trusted. */
-
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { createSystemClock } from '@quorumscan/base'
 import { createAuthority, createManualClock } from '@quorumscan/testkit'
 import { it as base } from '@quorumscan/testkit/fixtures'
@@ -52,7 +54,9 @@ it.for(['https://sv-1.example', 'https://192.0.2.1', 'https://[2001:db8::1]:4611
     const host = /[^/[]*example|192[0-9.]*|2001[^\]]*/.exec(url)?.[0]
     expect(await check({}, url)).toMatchObject({
       state: 'failed',
-      detail: `it is of IP Address:127.0.0.1, DNS:localhost, and others connect to ${host}`,
+      detail: expect.stringContaining(
+        ` is of IP Address:127.0.0.1, DNS:localhost, and others connect to ${host}`,
+      ),
     })
     // The name matters more than the days that are left.
     expect(await check({}, url, 25)).toMatchObject({ state: 'failed' })
@@ -73,4 +77,36 @@ it('checks the expiry of other certificates', async ({ variables }) => {
   await clock.advance(31 * DAY_MS)
   const checks = await checkCertificates({ QS_PEER_CA: variables.QS_PEER_CA }, null, clock)
   expect(checks).toMatchObject([{ name: 'QS_PEER_CA', state: 'failed' }])
+})
+
+it('accepts the authorities while one is valid and its successor is not yet', async ({
+  authority,
+  variables,
+  directory,
+}) => {
+  const request = await readFile(variables.QS_TLS_KEY.replace(/key$/, 'csr'), 'utf8')
+  // It begins now and ends after those that the machine trusts, which began long ago.
+  const successor = await authority.sign(request, '127.0.0.1', 36_500)
+  const clock = createManualClock(now.nowMicros())
+  await clock.advance(-DAY_MS)
+  const file = join(directory, 'authorities.pem')
+  const check = async (...authorities: readonly string[]) => {
+    await writeFile(file, `${authorities.join('\n')}\n`)
+    return await checkCertificates({ QS_PEER_CA: file }, null, clock)
+  }
+  const states = await Promise.all(
+    rootCertificates.map(async (pem, index) => {
+      const QS_PEER_CA = join(directory, `${index}.pem`)
+      await writeFile(QS_PEER_CA, pem)
+      const [one] = await checkCertificates({ QS_PEER_CA }, null, clock)
+      return one?.state
+    }),
+  )
+  const valid = rootCertificates[states.indexOf('ok')] as string
+  for (const both of [
+    [valid, successor],
+    [successor, valid],
+  ])
+    expect(await check(...both)).toMatchObject([{ name: 'QS_PEER_CA', state: 'ok' }])
+  expect(await check(successor)).toMatchObject([{ name: 'QS_PEER_CA', state: 'failed' }])
 })

@@ -5,16 +5,13 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { connect, createSecureContext, rootCertificates, TLSSocket } from 'node:tls'
-import { type Clock, type Env, MICROS_PER_MS } from '@quorumscan/base'
-import { formatInstant } from '@quorumscan/verifier'
+import type { Clock, Env } from '@quorumscan/base'
+import { judgeValidity, validitiesIn } from '@quorumscan/runtime'
 import { type Check, failed, ok, warning } from './check.ts'
 
-const MICROS_PER_DAY = 86_400_000_000
-/** The alert CertificateEnds fires at the same time. */
-const DAYS_LEFT_MIN = 7
 /** The variables of certificates: its own, those of its authorities, and those that it shows to others. */
 const VARIABLE = /^QS_.*_(?:CERT|CA)$/
-const RENEW =
+export const RENEW_CERTIFICATE =
   'Renew it and replace the file. Processes read it again within 10 s (docs/operations.md, "TLS in the process")'
 
 /** @param publicUrl - Where others reach the process: its certificate must cover the host. Null: unknown. */
@@ -28,46 +25,38 @@ export async function checkCertificates(
     names.sort().map(async (variable) => {
       const text = readFileSync(variables[variable] ?? '', 'utf8')
       const name = variable === 'QS_TLS_CERT' ? 'certificate' : variable
-      const certificate = new X509Certificate(text)
-      const expiry = checkExpiry(name, certificate, clock)
+      const expiry = checkExpiry(name, { variable, text }, clock)
       if (variable !== 'QS_TLS_CERT' || expiry.state === 'failed') return expiry
       const chain = await checkChain(text, variables)
-      return checkName(certificate, publicUrl) ?? chain ?? expiry
+      const file = variables[variable] ?? ''
+      return checkName(new X509Certificate(text), { url: publicUrl, file }) ?? chain ?? expiry
     }),
   )
 }
 
-function checkExpiry(name: string, { validFrom, validTo }: X509Certificate, clock: Clock): Check {
-  const [begins, ends] = [microsOf(validFrom), microsOf(validTo)]
-  const now = clock.nowMicros()
-  if (begins > now) {
-    const advice = 'Check the clock of this machine, or replace the file'
-    return failed(name, `it is valid only from ${dateOf(begins)} on`, advice)
-  }
-  if (ends < now) return failed(name, `it expired on ${dateOf(ends)}`, RENEW)
-  const days = Math.floor((ends - now) / MICROS_PER_DAY)
-  const detail = `valid until ${dateOf(ends)}, for ${days} days`
-  return days < DAYS_LEFT_MIN ? warning(name, detail, RENEW) : ok(name, detail)
+function checkExpiry(
+  name: string,
+  { variable, text }: { readonly variable: string; readonly text: string },
+  clock: Clock,
+): Check {
+  const { kind, words } = judgeValidity(validitiesIn(variable, text), clock.nowMicros())
+  if (kind === 'not-begun')
+    return failed(name, `it ${words}`, 'Check the clock of this machine, or replace the file')
+  if (kind === 'ended') return failed(name, `it ${words}`, RENEW_CERTIFICATE)
+  return kind === 'ends-soon' ? warning(name, words, RENEW_CERTIFICATE) : ok(name, words)
 }
 
-function microsOf(text: string): number {
-  // biome-ignore lint/style/noRestrictedGlobals: it reads a text, and no clock.
-  return Date.parse(text) * MICROS_PER_MS
-}
-
-/** Such as 2030-01-31. */
-function dateOf(micros: number): string {
-  return formatInstant(micros).slice(0, 10)
-}
-
-function checkName(certificate: X509Certificate, url: string | null): Check | null {
+function checkName(
+  certificate: X509Certificate,
+  { url, file }: { readonly url: string | null; readonly file: string },
+): Check | null {
   if (url === null) return null
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   const covering = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)
   if (covering !== undefined) return null
   return failed(
     'certificate',
-    `it is of ${certificate.subjectAltName ?? 'no name'}, and others connect to ${host}`,
+    `QS_TLS_CERT: ${file} is of ${certificate.subjectAltName ?? 'no name'}, and others connect to ${host}`,
     'Get a certificate for that name, or correct QS_PUBLIC_URL: others refuse this one',
   )
 }

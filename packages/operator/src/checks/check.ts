@@ -42,5 +42,5 @@ export async function asserted(name: string, work: () => Promise<string>): Promi
 
 /** All that a check found, in one line. */
 export function describeCheck({ name, detail, advice }: Check): string {
-  return `${name}: ${[detail, ...(advice === null ? [] : [advice])].join('. ')}`
+  return `${name}: ${advice === null ? detail : `${detail.replace(/\.$/, '')}. ${advice}`}`
 }

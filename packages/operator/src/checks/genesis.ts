@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ask, type Peer } from '@quorumscan/runtime'
-import { chainIdOf, maxFaulty, parseGenesis } from '@quorumscan/verifier'
+import { chainIdOf, memberSetOf, parseGenesis } from '@quorumscan/verifier'
 import { hashGenesis } from '../genesis.ts'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { type Check, failed, ok, warning } from './check.ts'
@@ -40,7 +40,7 @@ export async function checkGenesis(
   ].join(', ')
   if (!differences) return ok('genesis', `${answers.flat().length} nodes answer, with the same`)
   const detail = `QS_GENESIS has the hash ${hash} (chain ${chainIdOf(hash)}), but ${differences}`
-  const needed = Math.min(maxFaulty(genesis.nodes.length) + 1, nodes.length)
+  const needed = Math.min(memberSetOf(genesis).f + 1, nodes.length)
   return stored || others.length >= needed || others.some(({ name }) => name === own)
     ? { ...failed('genesis', detail, ADVICE), isMisconfigured: true }
     : warning('genesis', detail, ADVICE)

@@ -7,7 +7,8 @@ import { messageOf } from '@quorumscan/runtime'
 import { assertRedisUsable } from '@quorumscan/supervisor'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { externalRedisOf, redisVariableOf } from '../run/operator-services.ts'
-import { asserted, type Check, failed, ok, warning } from './check.ts'
+import { problemOfMemory, storedMemoryBytes } from '../run/stored-memory.ts'
+import { asserted, type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MIB = 2 ** 20
 /** A node that has less takes no snapshots. */
@@ -15,7 +16,7 @@ const SNAPSHOT_MIB_MIN = 1024
 const REDIS_MS_MAX = 3_000
 const ROOM = 'Make room (docs/operations.md, "A full disk")'
 
-type Config = Pick<OperatorConfig, 'runs' | 'variables' | 'directory'>
+type Config = Pick<OperatorConfig, 'runs' | 'name' | 'variables' | 'directory'>
 
 /** The command by which `run` starts a Redis, or the Redis that the file names, with its settings. */
 export async function checkRedis(
@@ -23,14 +24,26 @@ export async function checkRedis(
   { redisServer, clock }: { readonly redisServer: string; readonly clock: Clock },
 ): Promise<Check> {
   const external = externalRedisOf(config)
-  if (external === null)
-    return asserted('Redis', async () => {
+  if (external === null) {
+    const program = await asserted('Redis', async () => {
       await assertRedisUsable(redisServer)
       return `${redisServer} can be started`
     })
+    const storedBytes = await storedMemoryBytes(config.directory.redisDirectory(config.name))
+    const problem = problemOfMemory(storedBytes ?? 0, config.variables)
+    // It may need less by now: `run` refuses if it does not.
+    return program.state === 'failed' || problem === null
+      ? program
+      : warningIn('Redis', problem, 'Raise QS_REDIS_MEMORY_MIB')
+  }
   const isLog = config.runs === 'synchronizer'
   const variable = redisVariableOf(config.runs)
   const advice = `docs/operations.md, "A Redis of your own", lists what it needs. Correct ${variable}, or that Redis`
+  /** The variable with its value, which has no secret. */
+  const named = (name: string) => {
+    const value = config.variables[name]
+    return value ? `${name}=${value}` : `${name} is not set`
+  }
   /** Why there is no connection; a command only reports that there is none. */
   let unreachable: unknown = null
   try {
@@ -57,13 +70,17 @@ export async function checkRedis(
     const { name, message } = error as Error
     const refused = REFUSALS.find(({ pattern }) => pattern.test(message))
     if (refused !== undefined)
-      return failed('Redis', `${variable}${refused.suffix}: ${refused.what} (${message})`, advice)
+      return failed(
+        'Redis',
+        `${named(variable + refused.suffix)}: ${refused.what} (${message})`,
+        advice,
+      )
     // It has other settings. It may be loading its file.
     const isRefused = /^(ReplyError|ScanError)$/.test(name) && !message.startsWith('LOADING')
-    if (isRefused) return failed('Redis', `${variable}: ${message}`, advice)
+    if (isRefused) return failed('Redis', `${named(variable)}: ${message}`, advice)
     return warning(
       'Redis',
-      `${variable}: it does not answer: ${messageOf(unreachable ?? error)}. Until it does, no process can start`,
+      `${named(variable)}: it does not answer: ${messageOf(unreachable ?? error)}. Until it does, no process can start`,
       advice,
     )
   }

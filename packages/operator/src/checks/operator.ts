@@ -1,6 +1,8 @@
 /** An operator as its checks see it, and the checks that are made both before and after its start. */
+
 import { type Clock, type Env, openClientTls } from '@quorumscan/base'
 import { createFetch, createUndiciTransport, endpointsOf, type Peer } from '@quorumscan/runtime'
+import { memberSetOf } from '@quorumscan/verifier'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { planUnstarted, readServiceConfig } from '../run/operator-services.ts'
 import { learnAddresses } from '../run/second-machine.ts'
@@ -81,6 +83,6 @@ export async function checkShared(
     ...publicOnly.map(({ trustRule }) => checkLookups(nodes, trustRule)),
   ])
   if (peers.length === 0) return checks.flat()
-  const clocks = checkClock(answers, genesis.nodes.length, clock)
+  const clocks = checkClock(answers, memberSetOf(genesis).n, clock)
   return [...checks.flat(), checkPeers(answers), clocks]
 }

@@ -1,4 +1,5 @@
 /** What the reports of an operator's processes mean. */
+import type { Health } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { formatInstant, type Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
@@ -8,13 +9,16 @@ import {
   causedByDisk,
   checkBlocks,
   checkLogHeight,
+  checkMembers,
+  checkMemory,
   checkObserved,
   checkProcess,
+  newestSignedOf,
   type Observed,
 } from './processes.ts'
 
 const clock = createManualClock()
-const service = { kind: 'scan' } as Observed['service']
+const service = { kind: 'scan', url: 'http://127.0.0.1:4611' } as Observed['service']
 const upHealth: NonNullable<Observed['health']> = {
   state: 'up',
   detail: null,
@@ -24,6 +28,7 @@ const upHealth: NonNullable<Observed['health']> = {
   offset: 10,
   recordTime: formatInstant(clock.nowMicros()),
   ordering: null,
+  members: null,
 }
 const ALONE = { reason: null, runs: 'sv' } as const
 const observed = (changes: Partial<Observed['health']>, pid: number | null = 5): Observed => ({
@@ -31,6 +36,7 @@ const observed = (changes: Partial<Observed['health']>, pid: number | null = 5):
   pid,
   health: { ...upHealth, ...changes },
   version: '0.1.0',
+  memory: null,
 })
 
 it.each([
@@ -40,7 +46,7 @@ it.each([
     'silent',
     { ...observed({}), health: null },
     'failed',
-    'process 5 has not answered for 10 s; `run` ends and restarts one that hangs for a minute',
+    'process 5 does not answer at http://127.0.0.1:4611; `run` ends and restarts one that hangs for a minute',
   ],
   [
     'up, with a detail',
@@ -58,7 +64,7 @@ it.each([
     'stalled',
     observed({ state: 'catching-up', detail: 'x', code: 'LOG_REGRESSED', isStalled: true }),
     'failed',
-    'catching up (process 5): x',
+    'not ready (process 5): x',
   ],
 ] as const)('a process that is %s', (_, one, state, detail) => {
   expect(checkProcess(one, ALONE)).toMatchObject({ name: 'scan node', state, detail })
@@ -208,3 +214,80 @@ it('a diverged node is told the command that rebuilds it', () => {
     advice: expect.stringContaining('`quorumscan replica wipe --config FILE`'),
   })
 })
+
+it('the check of a node with an expired certificate advises to renew it', () => {
+  const expired = observed({ code: 'CERTIFICATE_EXPIRED', detail: 'x', isStalled: true })
+  expect(checkProcess(expired, ALONE)).toMatchObject({
+    state: 'failed',
+    advice: expect.stringContaining('Renew it and replace the file'),
+  })
+})
+
+/** Judgements of sv-1 to sv-4. */
+const judged = (...healths: NonNullable<Health['members']>[number]['health'][]) =>
+  healths.map((health, index) => ({
+    name: `sv-${index + 1}`,
+    health,
+    signedOffset: 10 - index,
+    unsignedSeconds: 0,
+  }))
+
+it.each([
+  [judged('healthy', 'healthy', 'healthy', 'healthy'), 'ok', '4 of 4 are healthy'],
+  [
+    judged('healthy', 'healthy', 'healthy', 'unsigned'),
+    'warning',
+    '3 of 4 are healthy; sv-4 signs none of the states that f + 1 others sign',
+  ],
+  [
+    judged('healthy', 'healthy', 'silent', 'behind'),
+    'failed',
+    '2 of 4 are healthy; sv-3 does not answer; sv-4 lacks the newest entries, or answers no lookups. Too few are left to confirm registrations',
+  ],
+  [judged('healthy', 'silent', 'silent', 'silent'), 'failed', 'Too few are left to answer lookups'],
+] as const)('members judged as %j', (members, state, detail) => {
+  const check = checkMembers(members, { own: 'sv-1', others: [] })
+  expect(check).toMatchObject({ name: 'members', state, detail: expect.stringContaining(detail) })
+  expect(newestSignedOf(members)).toBe(10)
+})
+
+it('an operator is not sent to itself', () => {
+  const adviceAt = (own: string, members: ReturnType<typeof judged>) =>
+    checkMembers(members, { own, others: [] }).advice
+  const alone = judged('healthy', 'healthy', 'healthy', 'behind')
+  expect(adviceAt('sv-1', alone)).toContain('Ask the operator of sv-4 for')
+  expect(adviceAt('sv-4', alone)).toBe('sv-4 is this one: see what is not ok in the other lines')
+  const two = judged('healthy', 'healthy', 'silent', 'behind')
+  expect(adviceAt('sv-4', two)).toContain('Ask the operator of sv-3 for')
+})
+
+it('no member is blamed while the log stalls, and none is healthy', () => {
+  const all = judged('behind', 'behind', 'behind', 'behind')
+  const log = failed('log', 'nothing came', 'Ask others')
+  expect(checkMembers(all, { own: 'sv-1', others: [log] })).toMatchObject({
+    state: 'warning',
+    advice: expect.stringContaining('See log'),
+  })
+  const going = { own: 'sv-1', others: [ok('log', 'offset 10')] }
+  expect(checkMembers(all, going)).toMatchObject({ state: 'failed' })
+})
+
+it.each([
+  [50, 12.4, 'ok', 'Redis uses 50 % of 100 MiB, 12 days are left at the present rate'],
+  [85, null, 'warning', 'Redis uses 85 % of 100 MiB'],
+  [
+    90,
+    0,
+    'warning',
+    'Redis uses 90 % of 100 MiB, 0.0 days are left at the present rate; the log refuses entries that add',
+  ],
+] as const)(
+  'memory that is full to %i %% with %s days left: %s',
+  (mib, daysLeft, state, detail) => {
+    const memory = { usedBytes: mib * 2 ** 20, maxBytes: 100 * 2 ** 20, daysLeft }
+    expect(checkMemory([observed({}), { ...observed({}), memory }])).toMatchObject([
+      { name: 'memory', state, detail },
+    ])
+    expect(checkMemory([observed({})])).toEqual([])
+  },
+)

@@ -1,12 +1,30 @@
 /** The processes of an operator that runs: what they report about themselves, the log and their engine. */
 import { type Clock, readSoftware } from '@quorumscan/base'
-import { stateLabel } from '@quorumscan/errors/node-words'
+import { healthLabel, stateLabel } from '@quorumscan/errors/node-words'
 import { KNOWN_RULES } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
-import { ask, FOLLOWING_MICROS_MAX, fetchHealth, type Health } from '@quorumscan/runtime'
+import { FULL_SHARE, WARNING_SHARE } from '@quorumscan/redis'
+import {
+  ask,
+  describeMemory,
+  FOLLOWING_MICROS_MAX,
+  fetchHealth,
+  type Health,
+  type MemberReport,
+  type MemoryUse,
+} from '@quorumscan/runtime'
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
-import { blockQuorumOf, type Genesis } from '@quorumscan/verifier'
+import {
+  blockQuorumOf,
+  type Genesis,
+  maxFaulty,
+  memberOf,
+  memberSetOf,
+  quorumOf,
+} from '@quorumscan/verifier'
+import { z } from 'zod'
 import type { OperatorConfig } from '../run/operator-config.ts'
+import { RENEW_CERTIFICATE } from './certificates.ts'
 import { type Check, failed, ok, warning, warningIn } from './check.ts'
 
 const MICROS_PER_SECOND = 1_000_000
@@ -14,6 +32,8 @@ const MICROS_PER_SECOND = 1_000_000
 const ANSWER_MS_MAX = 10_000
 /** Where the seconds of a time end. */
 const SECONDS_END = '2030-01-31T12:00:00'.length
+const MEMORY =
+  'Give it more memory: raise QS_REDIS_MEMORY_MIB, and restart `run` (docs/operations.md, "Full memory")'
 const LABEL = { scan: 'scan node', synchronizer: 'synchronizer', validator: 'validator' }
 const ASK_ABSENT =
   'Ask the operators of those that are absent for the output of `quorumscan status`'
@@ -23,6 +43,13 @@ const LOG_STALLS =
   'The log may stall for all: `quorumscan check` shows which nodes sign. Ask the operator of the synchronizer, or those of members that are down'
 const NOT_ADMITTED =
   'Send its member file to the operators of the super-validators: none admits its engine, or none can be reached (docs/operations.md, "Adding a validator")'
+
+/** What the operator does against a refusal that does not end by itself, where a sentence says it. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  STATE_DIVERGED:
+    'It does not continue by itself: stop `run`, type `quorumscan replica wipe --config FILE`, and start `run`',
+  CERTIFICATE_EXPIRED: RENEW_CERTIFICATE,
+}
 
 /** Where a process says what is wrong. */
 export function readOutput(runs: OperatorConfig['runs']): string {
@@ -66,6 +93,37 @@ export type Observed = {
   readonly pid: number | null
   readonly health: Health | null
   readonly version: string | null
+  /** Of its Redis; null: it reports none. */
+  readonly memory: (MemoryUse & { readonly daysLeft: number | null }) | null
+}
+
+/** A process may be of another release: a value of another form counts as not reported. */
+const reportedMemory = z
+  .object({
+    success: z.object({
+      extra: z.object({
+        memory: z.object({
+          usedBytes: z.number(),
+          maxBytes: z.number().positive(),
+          daysLeft: z.number().nullable(),
+        }),
+      }),
+    }),
+  })
+  .transform(({ success }) => success.extra.memory)
+  .nullable()
+  .catch(null)
+
+/** How full the memory of its Redis is, and when the log refuses entries; none where no process reports it. */
+export function checkMemory(observed: readonly Observed[]): readonly Check[] {
+  const memory = observed.find((one) => one.memory !== null)?.memory ?? null
+  if (memory === null) return []
+  const { usedBytes, maxBytes, daysLeft } = memory
+  const used = `Redis uses ${describeMemory(memory, daysLeft)}`
+  if (usedBytes < WARNING_SHARE * maxBytes) return [ok('memory', used)]
+  const isFull = usedBytes >= FULL_SHARE * maxBytes
+  const full = isFull ? '; the log refuses entries that add' : ''
+  return [warning('memory', used + full, MEMORY)]
 }
 
 /** Asks the processes. @param recordFile - Of the processes that `run` started. */
@@ -77,12 +135,15 @@ export async function observe(
   return Promise.all(
     services.map(async (service) => {
       const url = healthUrlOf(service)
-      const [health, answer] = await Promise.all([
+      const [health, answer, status] = await Promise.all([
         fetchHealth(url, ANSWER_MS_MAX),
         ask(`${url}/version`, { timeoutMs: ANSWER_MS_MAX }),
+        ask(`${url}/status`, { timeoutMs: ANSWER_MS_MAX }),
       ])
-      const { version = null } = Object(answer.body)
-      return { service, pid: pidById.get(service.app.id) ?? null, health, version }
+      const reported = memberOf(answer.body, 'version')
+      const version = typeof reported === 'string' ? reported : null
+      const memory = reportedMemory.parse(status.body)
+      return { service, pid: pidById.get(service.app.id) ?? null, health, version, memory }
     }),
   )
 }
@@ -99,7 +160,7 @@ export function checkObserved(
 ): { readonly own: readonly Check[]; readonly others: readonly Check[] } {
   const app = observed.at(-1)
   const isCutOff = observed.some(({ health }) => health?.ordering?.connected.length === 0)
-  const isMember = genesis.nodes.some((node) => node.name === name)
+  const isMember = memberSetOf(genesis).members.some((node) => node.name === name)
   const notAdmitted = isCutOff && !isMember ? NOT_ADMITTED : null
   const log = app ? checkLogHeight(app, signedOffset, clock, notAdmitted) : null
   const reason = notAdmitted ?? (log?.advice === LOG_STALLS ? LOG_STALLS : null)
@@ -119,20 +180,18 @@ export function checkProcess(
   if (health === null)
     return failed(
       name,
-      `process ${pid} has not answered for ${ANSWER_MS_MAX / 1000} s; \`run\` ends and restarts one that hangs for a minute`,
+      `process ${pid} does not answer at ${healthUrlOf(service)}; \`run\` ends and restarts one that hangs for a minute`,
       advice,
     )
   const { state, detail, code, isStalled } = health
-  const words = `${stateLabel[state]} (process ${pid})`
+  const words = `${isStalled ? 'not ready' : stateLabel[state]} (process ${pid})`
   if (state === 'up' && detail === null) return ok(name, words)
   const found = `${words}: ${detail?.replace(/\.$/, '')}`
   if (isStalled)
     return failed(
       name,
       found,
-      code === 'STATE_DIVERGED'
-        ? 'It does not continue by itself: stop `run`, type `quorumscan replica wipe --config FILE`, and start `run`'
-        : `It does not continue by itself: sdk/ERRORS.md describes ${code}`,
+      REMEDIES[String(code)] ?? `It does not continue by itself: sdk/ERRORS.md describes ${code}`,
     )
   // A synchronizer is up while it waits for the others.
   return state === 'up' && (reason === null || service.kind !== 'synchronizer')
@@ -164,22 +223,61 @@ export function checkLogHeight(
 }
 
 /** Who votes on blocks. @param own - The name of this operator, which may be a member. */
-export function checkBlocks({ health }: Observed, { nodes }: Genesis, own: string): Check | null {
+export function checkBlocks({ health }: Observed, genesis: Genesis, own: string): Check | null {
+  const { members, n } = memberSetOf(genesis)
   if (health?.ordering == null) return null
   const { height, connected, absent } = health.ordering
-  const cutOff = nodes.map(({ name }) => name).filter((name) => ![own, ...connected].includes(name))
+  const cutOff = members
+    .map(({ name }) => name)
+    .filter((name) => ![own, ...connected].includes(name))
   const missing = [
     ...(absent.length > 0 ? [`without the votes of ${absent.join(', ')}`] : []),
     ...(cutOff.length > 0 ? [`not connected: ${cutOff.join(', ')}`] : []),
   ]
   if (missing.length === 0) return ok('blocks', `block ${height}, all vote`)
   const detail = [`block ${height}`, ...missing].join('; ')
-  const canLose = nodes.length - blockQuorumOf(nodes.length)
+  const canLose = n - blockQuorumOf(n)
   // A validator has no vote, and follows with one connection.
-  const isMember = nodes.some(({ name }) => name === own)
+  const isMember = members.some(({ name }) => name === own)
   return absent.length > canLose || (isMember && cutOff.length > canLose)
     ? failed('blocks', `${detail}. Too few are left to order`, ASK_ABSENT)
     : warning('blocks', detail, ASK_ABSENT)
+}
+
+/** The newest offset that f + 1 members signed, as a process judges them; null: none since it started. */
+export function newestSignedOf(members: readonly MemberReport[]): number | null {
+  const offsets = members.flatMap(({ signedOffset }) => signedOffset ?? [])
+  return offsets.length === 0 ? null : Math.max(...offsets)
+}
+
+/**
+ * The super-validators, as the process of this operator judges them (D-87), and what that stops.
+ *
+ * @param own - The name of this operator, which has no other operator to ask about itself.
+ * @param others - The other checks: while the log stalls, no member signs, and none is to blame.
+ */
+export function checkMembers(
+  members: readonly MemberReport[],
+  { own, others }: { readonly own: string; readonly others: readonly Check[] },
+): Check {
+  const n = members.length
+  const missing = members.filter(({ health }) => health !== 'healthy')
+  const count = n - missing.length
+  const words = missing.map(({ name, health }) => `${name} ${healthLabel[health]}`)
+  const detail = [`${count} of ${n} are healthy`, ...words].join('; ')
+  if (missing.length === 0) return ok('members', detail)
+  const doesLogStall = others.some(({ name, state }) => name === 'log' && state === 'failed')
+  if (count === 0 && doesLogStall) return warning('members', detail, 'See log: no member signs now')
+  const names = missing.map(({ name }) => name).filter((name) => name !== own)
+  const advice =
+    names.length === 0
+      ? `${own} is this one: see what is not ok in the other lines`
+      : `Ask the operator of ${names.join(', ')} for the output of \`quorumscan status\``
+  if (count <= maxFaulty(n))
+    return failed('members', `${detail}. Too few are left to answer lookups`, advice)
+  return count < quorumOf(n)
+    ? failed('members', `${detail}. Too few are left to confirm registrations`, advice)
+    : warning('members', detail, advice)
 }
 
 export function checkVersions(observed: readonly Observed[]): Check {

@@ -10,7 +10,7 @@ import { checkRedis } from './machine.ts'
 
 const check = (runs: 'sv' | 'validator', variables: object, redisServer = required('redis')) =>
   checkRedis(
-    { runs, directory: dataDirectory('/nowhere'), variables: { ...variables } },
+    { runs, name: 'sv-1', directory: dataDirectory('/nowhere'), variables: { ...variables } },
     { redisServer, clock: createSystemClock() },
   )
 
@@ -35,7 +35,9 @@ it('needs a Redis with the settings of its role', async ({ redis, durableRedis, 
   await withPassword.config('SET', 'requirepass', 'known')
   expect(await check('validator', durable)).toMatchObject({
     state: 'failed',
-    detail: expect.stringMatching(/^QS_REDIS_PASSWORD_FILE: it asks for a password \(NOAUTH/),
+    detail: expect.stringMatching(
+      /^QS_REDIS_PASSWORD_FILE is not set: it asks for a password \(NOAUTH/,
+    ),
   })
   await withPassword.config('SET', 'requirepass', '')
   withPassword.disconnect()
@@ -44,15 +46,17 @@ it('needs a Redis with the settings of its role', async ({ redis, durableRedis, 
   const login = { QS_REDIS_USER_FILE: secret, QS_REDIS_PASSWORD_FILE: secret }
   expect(await check('sv', { ...own, ...login })).toMatchObject({
     state: 'failed',
-    detail: expect.stringMatching(/^QS_REDIS_PASSWORD_FILE: it refuses .* \(WRONGPASS/),
+    detail: expect.stringMatching(/^QS_REDIS_PASSWORD_FILE=\/.*: it refuses .* \(WRONGPASS/),
   })
   expect(await check('sv', { QS_REDIS: 'unix:///nowhere/redis' })).toMatchObject({
     state: 'warning',
-    detail: expect.stringMatching(/^QS_REDIS: it does not answer: .*ENOENT/),
+    detail: expect.stringMatching(
+      /^QS_REDIS=unix:\/\/\/nowhere\/redis: it does not answer: .*ENOENT/,
+    ),
   })
 })
 
-it('names its variable where a Redis takes no writes, or evicts what it stores', async ({
+it('names its variable where a Redis takes no writes, evicts what it stores, or has no limit', async ({
   redis,
   durableRedis,
   resources,
@@ -69,16 +73,22 @@ it('names its variable where a Redis takes no writes, or evicts what it stores',
   expect(await found()).toMatchObject({
     state: 'failed',
     detail: expect.stringMatching(
-      /^QS_REDIS: .*maxmemory-policy is allkeys-lru; it must be noeviction/,
+      /^QS_REDIS=unix:.*: .*maxmemory-policy is allkeys-lru; it must be noeviction/,
     ),
   })
   await admin.config('SET', 'maxmemory-policy', 'noeviction')
+  await admin.config('SET', 'maxmemory', '0')
+  expect(await found()).toMatchObject({
+    state: 'failed',
+    detail: expect.stringMatching(/^QS_REDIS=unix:.*: .*maxmemory is 0; it must be 1 or more/),
+  })
+  await admin.config('SET', 'maxmemory', '512mb')
   expect(await found()).toMatchObject({ state: 'ok' })
   await admin.call('REPLICAOF', '127.0.0.1', '1')
   expect(await found()).toMatchObject({
     state: 'failed',
     detail: expect.stringMatching(
-      /^QS_REDIS: .*it is a read-only replica of 127.0.0.1:1; name the primary/,
+      /^QS_REDIS=unix:.*: .*it is a read-only replica of 127.0.0.1:1; name the primary/,
     ),
   })
   const validator = { QS_REDIS: `unix://${durableRedis.socketPath}` }

@@ -11,8 +11,11 @@ import { checkVotes } from './peers.ts'
 import {
   blameNobody,
   causedByDisk,
+  checkMembers,
+  checkMemory,
   checkObserved,
   checkVersions,
+  newestSignedOf,
   observe,
   readOutput,
 } from './processes.ts'
@@ -47,13 +50,27 @@ async function checkProcesses(operator: CheckedOperator, nodes: CheckedOperator[
   const { config, services, fetch, clock } = operator
   const { genesis, directory } = config
   const { recordFile } = directory.processes
-  const [redis, observed, signed] = await Promise.all([
+  const [redis, observed] = await Promise.all([
     checkOwnRedis(operator, recordFile),
     observe(services, recordFile),
-    askSignedStates(0, { genesis, nodes, fetch, timeoutMs: VOTE_MS_MAX }),
   ])
+  const memory = checkMemory(observed)
+  const judged = observed.at(-1)?.health?.members ?? null
+  if (judged !== null) {
+    const { own, others } = checkObserved(observed, config, newestSignedOf(judged), clock)
+    const members = checkMembers(judged, { own: config.name, others })
+    return {
+      own: [redis, ...memory, ...own],
+      others: [...others, members, checkVersions(observed)],
+    }
+  }
+  // The one synchronizer judges no member; a process that is down judges none now.
+  const signed = await askSignedStates(0, { genesis, nodes, fetch, timeoutMs: VOTE_MS_MAX })
   const { own, others } = checkObserved(observed, config, signed.offset, clock)
-  return { own: [redis, ...own], others: [...others, checkVotes(signed), checkVersions(observed)] }
+  return {
+    own: [redis, ...memory, ...own],
+    others: [...others, checkVotes(signed), checkVersions(observed)],
+  }
 }
 
 async function checkOwnRedis(operator: CheckedOperator, recordFile: string): Promise<Check> {

@@ -1,5 +1,4 @@
 /** The checks that need no running process. `run` makes them first, and `run --check` makes them alone. */
-import { assertWritable } from '@quorumscan/runtime'
 import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import type { OperatorConfig } from '../run/operator-config.ts'
@@ -7,6 +6,7 @@ import { warningsOf } from '../run/operator-services.ts'
 import { refuseSecondMachine } from '../run/second-machine.ts'
 import { checkAddresses } from './addresses.ts'
 import { asserted, type Check, ok, warningIn } from './check.ts'
+import { checkDirectory } from './directory.ts'
 import { checkRedis } from './machine.ts'
 import { type CheckedOperator, checkShared, locateNodes } from './operator.ts'
 import { checkEngines, checkLog } from './peers.ts'
@@ -17,15 +17,12 @@ export async function checkStart(
   isRunning: boolean,
 ): Promise<readonly Check[]> {
   const { config, env, clock, isMemberOrdered, followers } = operator
-  const { directory, members, name, runs, variables } = config
+  const { members, name, runs, variables } = config
   const nodes = await locateNodes(operator)
   const checks = await Promise.all([
     checkConfiguration(config),
     ok('keys', `${KEYS_OF[ROLE_OF[runs]].join(', ')}: those of genesis and member file`),
-    asserted('directory', async () => {
-      assertWritable(directory.path)
-      return `${directory.path} can be written`
-    }),
+    checkDirectory(config),
     isRunning ? [] : checkAddresses(config),
     checkRedis(config, operator),
     isMemberOrdered ? asserted('engine', () => findEngine({ ...env, ...variables })) : [],

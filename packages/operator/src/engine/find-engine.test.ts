@@ -36,5 +36,7 @@ it.for([
 it('finds no other engine if QS_COMETBFT names one', async ({ directory }) => {
   const env = { QS_COMETBFT: join(directory, 'none'), PATH: directory }
   await program(join(directory, 'cometbft'), ENGINE_VERSION)
-  await expect(findEngine(env)).rejects.toThrow('cannot be run')
+  await expect(findEngine(env)).rejects.toThrow(
+    `QS_COMETBFT: ${join(directory, 'none')} cannot be run. Name another one; \`quorumscan cometbft install\` builds`,
+  )
 })

@@ -17,7 +17,7 @@ export const ENGINE_VERSION = '0.38.26'
 export const ENGINE_PROGRAM = 'cometbft'
 /** Below it f members could move block time (CSA-2026-001). */
 const PATCH_MIN = 21
-const TIMEOUT_MS = 10_000
+const VERSION_MS_MAX = 10_000
 
 /** The directory of the program that this command builds, one for each version. */
 export function engineCache(env: Env): string {
@@ -33,7 +33,12 @@ export function engineCache(env: Env): string {
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']
   if (named) {
-    await assertUsable(named)
+    await assertUsable(named).catch((cause: unknown) => {
+      throw new CommandError(
+        `QS_COMETBFT: ${messageOf(cause)}. Name another one; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}`,
+        { cause },
+      )
+    })
     return named
   }
   const reasons: string[] = []
@@ -57,11 +62,11 @@ export async function findEngine(env: Env): Promise<string> {
 }
 
 async function assertUsable(command: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(command, ['version'], { timeout: TIMEOUT_MS }).catch(
-    (cause: unknown) => {
-      throw new CommandError(`${command} cannot be run`, { cause })
-    },
-  )
+  const { stdout } = await promisify(execFile)(command, ['version'], {
+    timeout: VERSION_MS_MAX,
+  }).catch((cause: unknown) => {
+    throw new CommandError(`${command} cannot be run`, { cause })
+  })
   const version = stdout.trim()
   const patch = /^v?0\.38\.([0-9]+)/.exec(version)?.[1]
   if (patch !== undefined && Number(patch) >= PATCH_MIN) return
@@ -105,7 +110,7 @@ export async function installEngine(env: Env): Promise<string> {
 
 /** Why Go cannot build it; null: it can. */
 async function refusalByGo(env: Env): Promise<string | null> {
-  const asked = promisify(execFile)('go', ['env', 'GOVERSION'], { env, timeout: TIMEOUT_MS })
+  const asked = promisify(execFile)('go', ['env', 'GOVERSION'], { env, timeout: VERSION_MS_MAX })
   const go = await asked.catch(() => null)
   if (go === null) return `CometBFT is built with Go ${GO_MIN} or newer, and none is on the PATH.`
   const version = go.stdout.trim().replace(/^go/, '')

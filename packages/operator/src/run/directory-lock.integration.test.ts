@@ -1,12 +1,13 @@
 /** Data directories that another process has locked. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
-import { acquireLock } from './directory-lock.ts'
+import { acquireLock, findOwner } from './directory-lock.ts'
 
 const clock = createSystemClock()
 const it = base.extend('root', ({ directory }) => directory)
@@ -62,3 +63,18 @@ it('deletes what a crash between two steps left', async ({ root }) => {
   await using _lock = await acquireLock(dataDirectory(root), clock)
   expect(readdirSync(root)).toEqual(['run-1.sock'])
 })
+
+it.runIf(process.geteuid?.() === 0)(
+  'a socket that another user made is not taken for an owner',
+  async ({ root }) => {
+    const directory = dataDirectory(root)
+    await using _lock = await acquireLock(directory, clock)
+    expect(await findOwner(directory, clock)).toBe(`process ${process.pid}`)
+    chmodSync(root, 0o755)
+    chmodSync(join(root, readdirSync(root)[0] ?? ''), 0o700)
+    process.seteuid?.(65_534)
+    const asked = findOwner(directory, clock) // It connects at once.
+    process.seteuid?.(0)
+    expect(await asked).toBeNull()
+  },
+)

@@ -50,12 +50,18 @@ export async function acquireLock(data: DataDirectory, clock: Clock): Promise<As
   }
 }
 
-/** The process that runs the processes of a data directory, as text; null: none does. */
+/**
+ * The process that runs the processes of a data directory, as text; null: none does, or another user made its socket, which
+ * the check of the directory reports.
+ */
 export async function findOwner(data: DataDirectory, clock: Clock): Promise<string | null> {
   const directory = openDirectory(data)
   try {
     const [newest] = directory.sockets()
     return newest === undefined ? null : await askOwner(directory.pathOf(newest.name), clock)
+  } catch (error) {
+    if (isErrno(error, 'EACCES')) return null
+    throw error
   } finally {
     directory.close()
   }

@@ -14,8 +14,9 @@ export {
   readMembers,
   readOperatorConfig,
 } from './operator-config.ts'
-export { validateProcesses } from './operator-services.ts'
-export { createRunLog } from './run-log.ts'
+export { validateProcesses, variablesOf } from './operator-services.ts'
+export { createRunLog, type RunLog } from './run-log.ts'
 export { runOperator } from './run-operator.ts'
 export { refuseSecondMachine } from './second-machine.ts'
+export { comfortableMib, readOverfullBytes } from './stored-memory.ts'
 export { deleteReplicaAt, wipeReplica } from './wipe-replica.ts'

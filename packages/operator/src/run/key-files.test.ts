@@ -7,7 +7,7 @@ import { readKeyFile } from './key-files.ts'
 
 const NOBODY = 65_534
 const { seed, publicKey } = createKeyPair()
-const options = { role: 'validator', areReadableAllowed: false }
+const options = { role: 'validator', areReadableAllowed: false, publicIn: null }
 
 const it = base.extend('file', ({ directory }) => {
   const file = join(directory, 'keys', 'v.participant')
@@ -33,9 +33,14 @@ it('reads a private key that only its owner can read, also by a link', ({ direct
   expect(readKeyFile(join(directory, 'link'), options)).toEqual({ publicKey })
 })
 
-it('advises to make a key only if none exists', ({ file }) => {
+it('advises to make a key only if none exists, and no other member knows its public key', ({
+  file,
+}) => {
   expect(readKeyFile(`${file}.missing`, options)).toEqual({
     problem: `${file}.missing does not exist; \`quorumscan keys new --role validator\` makes it, unless this is the configuration of another role`,
+  })
+  expect(readKeyFile(`${file}.missing`, { ...options, publicIn: 'the genesis' })).toEqual({
+    problem: `${file}.missing does not exist, and the genesis has its public key, so that it cannot be made again. Put it back from your copy or a backup, or correct QS_DATA_DIR or the role`,
   })
 })
 
@@ -50,7 +55,7 @@ it.for([
     chmodSync(join(file, '..'), 0o700)
     expect(found).toEqual({
       problem: expect.stringMatching(
-        /cannot be read by the user with the id [0-9]+: permission denied \(.*belongs to the user with the id [0-9]+, mode 0[0-7]{3}\)\. It may exist: do not make it again/,
+        /cannot be read by the user with the id [0-9]+: permission denied \(.*belongs to the user with the id [0-9]+, mode 0[0-7]{3}\)\. (?:It|They) may exist: do not make (?:it|them) again/,
       ),
     })
   },

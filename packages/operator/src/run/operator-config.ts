@@ -1,4 +1,5 @@
 /** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -7,6 +8,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
 import { isPeerToken, messageOfRead, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import {
   KEYS_OF,
   type MemberFile,
@@ -18,6 +20,7 @@ import {
 } from '../ceremony/member.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { readGenesis } from '../genesis.ts'
+import { REDIS_MEMORY_SPEC, REDIS_MEMORY_VARIABLE } from '../redis-memory.ts'
 import { readKeyFile } from './key-files.ts'
 
 const PORT_MAX = 65_535
@@ -50,6 +53,7 @@ export const OPTIONAL_VARIABLES = {
       '1: accept private keys that other users of the machine can read, on a file system that has no rights',
     example: '1',
   },
+  [REDIS_MEMORY_VARIABLE]: REDIS_MEMORY_SPEC,
   QS_CONSOLE_TOKEN_FILE: {
     about:
       'the file of the token with which a browser reads the console at QS_OPERATOR_ADDRESS, /console; without it there is no console',
@@ -134,15 +138,12 @@ function mayExist(file: string): boolean {
   }
 }
 
-/** The variables of the file, as they are. @throws {UsageError} If it cannot be read, or sets one of them twice. */
+/** The variables of the file, as they are. @throws {UsageError} If it cannot be read, or a line has no effect. */
 export function readVariables(file: string): Env {
   const parse = (bytes: Buffer) => {
     const text = bytes.toString()
-    const twice = variablesSetTwice(text)
-    if (twice.length > 0)
-      throw new Error(
-        `it sets ${twice.map(({ name, lines }) => `${name} in the lines ${lines.join(' and ')}`).join(', ')}; leave one of them`,
-      )
+    const problems = problemsOfLines(text)
+    if (problems.length > 0) throw new Error(problems.join('; '))
     return parseEnv(text)
   }
   return readInput(file, parse, 'the configuration cannot be read: ')
@@ -150,19 +151,28 @@ export function readVariables(file: string): Env {
 
 /** A line that sets a variable, as `parseEnv` of Node reads it, with the quote that begins its value. */
 const ASSIGNMENT = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(["'`]?)(.*)$/
+const BLANK_OR_COMMENT = /^\s*(?:#.*)?$/
 
-/** Of two values of one name the last would win, without a word. The lines are counted from 1. */
-function variablesSetTwice(text: string) {
+/**
+ * Lines without effect: `parseEnv` passes over one that sets no variable, and of two values of one name the last wins. The
+ * lines are counted from 1.
+ */
+function problemsOfLines(text: string): readonly string[] {
   const linesByName = new Map<string, number[]>()
+  const problems: string[] = []
   /** The quote that ends a value of several lines; null outside of one. */
   let open: string | null = null
-  for (const [index, line] of text.split('\n').entries()) {
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (open !== null) {
       if (line.includes(open)) open = null
       continue
     }
     const [, name, quote = '', rest = ''] = ASSIGNMENT.exec(line) ?? []
-    if (name === undefined) continue
+    if (name === undefined) {
+      if (!BLANK_OR_COMMENT.test(line))
+        problems.push(`line ${index + 1} sets no variable: write NAME=value, or # before a comment`)
+      continue
+    }
     linesByName.set(name, [...(linesByName.get(name) ?? []), index + 1])
     const isOfSeveralLines =
       quote !== '' &&
@@ -174,7 +184,10 @@ function variablesSetTwice(text: string) {
         .includes(quote)
     if (isOfSeveralLines) open = quote
   }
-  return [...linesByName].flatMap(([name, lines]) => (lines.length > 1 ? [{ name, lines }] : []))
+  for (const [name, lines] of linesByName)
+    if (lines.length > 1)
+      problems.push(`it sets ${name} in the lines ${lines.join(' and ')}; leave one of them`)
+  return problems
 }
 
 /**
@@ -198,7 +211,7 @@ export function readOperatorConfig(
         const isKnown = (problem: string) =>
           ((config.genesis === undefined || config.members === undefined) &&
             FOLLOWS_FROM_GENESIS.test(problem)) ||
-          (config.name === '' && FOLLOWS_FROM_NAME.test(problem))
+          (!isNameKnown(config) && FOLLOWS_FROM_NAME.test(problem))
         for (const problem of judge(withPlaceholders(config)))
           if (!isKnown(problem)) reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
@@ -255,6 +268,7 @@ function readOperator(
   const { QS_BACKUPS, QS_BACKUP_RECIPIENT } = BACKUP_VARIABLES
   const backupDirectory = reader.optional('QS_BACKUPS', QS_BACKUPS)
   const backupRecipient = reader.optional('QS_BACKUP_RECIPIENT', QS_BACKUP_RECIPIENT)
+  reader.optional(REDIS_MEMORY_VARIABLE, REDIS_MEMORY_SPEC) // `planOperator` reads it.
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
   const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   const operatorAddress = readOperatorAddress(reader)
@@ -291,6 +305,16 @@ const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 /** `run` sets these from the name of the operator. */
 const FOLLOWS_FROM_NAME = /^QS_(?:NODE_NAME|PUBLIC_URL)\b/
 
+/** Whether the operator has a name, and the genesis names it, if it must. */
+function isNameKnown({ runs, name, genesis }: Pick<Found, 'runs' | 'name' | 'genesis'>): boolean {
+  return (
+    name !== '' &&
+    (runs !== 'sv' ||
+      genesis === undefined ||
+      memberSetOf(genesis).members.some((node) => node.name === name))
+  )
+}
+
 /** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
 function withPlaceholders(config: Found): OperatorConfig {
   const { variables } = config
@@ -310,26 +334,32 @@ export function readMembers(directory: string): readonly MemberFile[] {
 }
 
 export function memberFilesOf(directory: string): readonly string[] {
+  const isDirectory = statSync(directory, { throwIfNoEntry: false })?.isDirectory()
+  if (isDirectory === false)
+    throw new Error(`${directory} is a file, and not the directory with the member files`)
   const files = readdirSync(directory).filter((file) => MEMBER_FILE.test(file))
   return files.sort().map((file) => join(directory, file))
 }
 
 /** Problems of keys that are missing, or are not those that the others know. */
-function problemsOfKeys(
-  { runs, name, directory, genesis, members }: Found,
-  areReadableAllowed: boolean,
-): readonly string[] {
-  if (name === '' || directory === undefined) return []
+function problemsOfKeys(found: Found, areReadableAllowed: boolean): readonly string[] {
+  const { runs, name, directory, genesis, members } = found
+  // Of a name that the genesis lacks, no key is the right one.
+  if (directory === undefined || !isNameKnown(found)) return []
   const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
   const inFile: Readonly<Record<string, string | undefined>> =
     members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys ?? {}
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
-    const key = readKeyFile(file, { role: ROLE_OF[runs], areReadableAllowed })
-    if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
-    const wanted = inGenesis[kind] ?? inFile[kind] ?? key.publicKey
-    if ([key.publicKey, nodeIdOf(key.publicKey)].includes(wanted)) return []
+    const known = inGenesis[kind] ?? inFile[kind]
     const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
+    const key = readKeyFile(file, {
+      role: ROLE_OF[runs],
+      areReadableAllowed,
+      publicIn: known === undefined ? null : source,
+    })
+    if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
+    if ([key.publicKey, nodeIdOf(key.publicKey)].includes(known ?? key.publicKey)) return []
     return [
       `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
         'that was made for this network, or name its genesis and member files',
@@ -339,14 +369,15 @@ function problemsOfKeys(
 
 /** The public keys of a member in the genesis, or the ids that follow from them. */
 function publicKeysOf(
-  { nodes, ordering }: Genesis,
+  genesis: Genesis,
   runs: Runnable,
   name: string,
 ): Readonly<Record<string, string | undefined>> {
+  const { ordering } = genesis
   if (runs === 'synchronizer')
     return ordering.driver === 'redis' ? { synchronizer: ordering.key } : {}
   if (runs === 'validator') return {}
-  const node = nodes.find((one) => one.name === name)
+  const node = memberSetOf(genesis).members.find((one) => one.name === name)
   const validators = ordering.driver === 'cometbft' ? ordering.validators : []
   const validator = validators.find((one) => one.name === name)
   return {
@@ -358,14 +389,24 @@ function publicKeysOf(
 }
 
 /** Problems of member files that contradict the genesis, or lack an address. */
-export function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
+export function problemsOfMembers({
+  runs,
+  name,
+  genesis,
+  members,
+  memberDirectory = '',
+}: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
-  const { nodes, ordering } = genesis
+  const { members: nodes } = memberSetOf(genesis)
+  const { ordering } = genesis
   const isMemberOrdered = ordering.driver === 'cometbft'
   return [
     ...nodes.flatMap((node) => {
       const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
-      if (member?.role !== 'super-validator') return [`QS_MEMBERS: no file of ${node.name}`]
+      if (member?.role !== 'super-validator')
+        return [
+          `QS_MEMBERS: ${memberDirectory} has no file of ${node.name}: put ${node.name}.member.json there, which its operator has`,
+        ]
       const { keys, url, engineAddress } = member
       if (keys.scan !== node.scanKey || keys.operator !== node.operatorKey)
         return [`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`]
@@ -375,7 +416,9 @@ export function problemsOfMembers({ runs, name, genesis, members }: Found): read
         : []
     }),
     ...(runs === 'sv' && name !== '' && !nodes.some((node) => node.name === name)
-      ? [`QS_NAME: the genesis names no super-validator ${name}`]
+      ? [
+          `QS_NAME: the genesis names no super-validator ${name}, but ${nodes.map((node) => node.name).join(', ')}`,
+        ]
       : []),
     ...(runs === 'synchronizer' && isMemberOrdered
       ? [

@@ -6,6 +6,8 @@ import { it } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { mergeMetrics, openOperatorListener } from './operator-listener.ts'
 
+const SCRIPT = '<script>alert(1)</script>'
+
 /** The exposition of a process that has counted one event. */
 async function expositionOf(node: string): Promise<string> {
   const metrics = createMetrics()
@@ -93,5 +95,48 @@ it('serves the metrics of the processes that answer, which are up, and the healt
   ])
   await node[Symbol.asyncDispose]()
   expect((await upAtScrape())[0]).toBe('sv-1 0')
-  await expect(await fetch(`${url}/readyz`)).toAnswer(503)
+  await expect(await fetch(`${url}/readyz`)).toAnswer(502)
+})
+
+it('answers nothing that a browser would run, whatever was asked and whatever the process answers', async ({
+  directory,
+  resources,
+  clock,
+}) => {
+  const socketOf = (process: string) => join(directory, process)
+  resources.opened(
+    await serve(
+      ({ url = '' }, response) => {
+        if (url === '/cut') return void response.destroy()
+        response
+          .writeHead(url === '/livez' ? 200 : 503, { 'content-type': 'text/html' })
+          .end(SCRIPT)
+      },
+      { at: socketOf('sv-1') },
+    ),
+  )
+  const address = { host: '127.0.0.1', port: await freePort() }
+  const processes = { state: () => 'running' as const }
+  const service = { redis: { id: 'r' }, isExternal: false, app: { id: 'sv-1' } } as Service
+  const options = { name: 'sv-1', address, services: [service], processes, socketOf, clock }
+  const makeConsole = () => ({
+    async answer(path: string) {
+      if (path === '/console') throw new Error('a defect')
+      return false
+    },
+  })
+  resources.opened(await openOperatorListener({ ...options, makeConsole }))
+  for (const [status, method, path] of [
+    [200, 'GET', '/livez'],
+    [200, 'GET', '/metrics'],
+    [503, 'GET', '/readyz'],
+    [503, 'GET', '/console'],
+    [502, 'GET', '/cut'],
+    [405, 'POST', '/livez'],
+  ] as const) {
+    const answer = await send(`http://127.0.0.1:${address.port}${path}`, { method })
+    expect([answer.status, path]).toEqual([status, path])
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  }
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type Clock, singleFlight } from '@quorumscan/base'
+import { type Clock, held, singleFlight } from '@quorumscan/base'
 import { CommandError, createMetrics, messageOf } from '@quorumscan/runtime'
 import { answerClientError, createLocalListener, securityHeaders } from '@quorumscan/server'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
@@ -11,6 +11,8 @@ import type { Console } from '../console/console.ts'
 
 /** A process that hangs must not delay the metrics of the others: a scrape ends after 5 s. */
 const ANSWER_MS_MAX = 2000
+/** Of a path that is passed on. A busy process answers late; who asks has a limit of its own. */
+const PASSED_MS_MAX = 15_000
 /** A monitoring system has few connections. A new one takes the slot of the longest idle one. */
 const CONNECTIONS_MAX = 64
 const LIMITS = {
@@ -67,7 +69,15 @@ export async function openOperatorListener(options: {
 }): Promise<AsyncDisposable> {
   const { name, address, services, processes, socketOf, makeConsole = null } = options
   const metrics = createMetrics(options)
-  const textOf = new Map<string, string>()
+  const textOf = held(
+    {
+      owner: 'operator',
+      name: 'metrics of processes',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Map<string, string>(),
+  )
   const redisIds = services.flatMap(({ redis, isExternal }) => (isExternal ? [] : [redis.id]))
   metrics.sampled('gauge', {
     name: 'process_up',
@@ -105,7 +115,12 @@ export async function openOperatorListener(options: {
       response.writeHead(200, { 'content-type': contentType }).end(body)
       return
     }
-    const passed = await ask(socketOf(name), url)
+    const passed = await ask(socketOf(name), url, PASSED_MS_MAX).catch(() => null)
+    // As a gateway: a refusal of the process itself is 503.
+    if (passed === null) {
+      response.writeHead(502).end()
+      return
+    }
     response.writeHead(passed.statusCode ?? 502, passed.headers)
     await pipeline(passed, response)
   }
@@ -135,8 +150,12 @@ export async function openOperatorListener(options: {
 }
 
 /** GET at a process on this machine. @throws {Error} Without an answer in time. */
-async function ask(socketPath: string, path: string): Promise<IncomingMessage> {
-  const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+async function ask(
+  socketPath: string,
+  path: string,
+  timeoutMs = ANSWER_MS_MAX,
+): Promise<IncomingMessage> {
+  const signal = AbortSignal.timeout(timeoutMs)
   const sent = request({ socketPath, path, signal, agent: false })
   sent.on('error', () => {}) // Also after the response: then reading it fails.
   const [answer] = await once(sent.end(), 'response')

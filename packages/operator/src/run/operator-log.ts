@@ -1,6 +1,8 @@
 /** The log of the one synchronizer. It is read while all processes run or none does, and repaired while none runs. */
+
 import { type GroupHolder, openStoredGroup, type StoredGroup } from '@quorumscan/log'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import { memberSetOf } from '@quorumscan/verifier'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { groupsOf } from '../backup/restore.ts'
 import { ROLE_OF } from '../ceremony/member.ts'
@@ -63,7 +65,7 @@ export async function repairOperatorLog(
         'restore a backup into an empty one, with `restore --log`',
     )
   const archives = await Promise.all(logFiles.map((file) => openLogFile(file, config)))
-  const nodes = genesis.nodes.map(({ name }) => followerOf(name, archives))
+  const nodes = memberSetOf(genesis).members.map(({ name }) => followerOf(name, archives))
   await using lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
     const message = `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`
     throw new CommandError(message, { cause })

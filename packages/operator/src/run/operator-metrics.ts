@@ -1,5 +1,6 @@
 /** Reads the metrics that the `run` of an operator serves. */
-import { CommandError, createFetch, messageOf } from '@quorumscan/runtime'
+import { describeFailure } from '@quorumscan/errors/node-words'
+import { CommandError, createFetch } from '@quorumscan/runtime'
 import type { OperatorConfig } from './operator-config.ts'
 
 const ANSWER_MS_MAX = 10_000
@@ -23,7 +24,7 @@ export async function readOperatorMetrics({
     return await answer.text()
   } catch (cause) {
     throw new CommandError(
-      `\`run\` does not answer at QS_OPERATOR_ADDRESS (${messageOf(cause)}): start it, or look at its output`,
+      `\`run\` does not answer at QS_OPERATOR_ADDRESS=${operatorAddress.host}:${port} (${describeFailure(cause)}): start it, or look at its output`,
       { cause },
     )
   }

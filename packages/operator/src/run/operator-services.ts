@@ -1,4 +1,5 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
+
 import { readFileSync } from 'node:fs'
 import {
   assert,
@@ -28,6 +29,7 @@ import { readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
@@ -38,6 +40,7 @@ import {
   plan,
   planRedis,
 } from '../plan.ts'
+import { REDIS_MEMORY_VARIABLE, redisMemoryBudget } from '../redis-memory.ts'
 import { makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
@@ -112,7 +115,7 @@ export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
 /** What the process reads at its start and compares with the genesis. @throws {EnvError} With what it would report. */
 function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Genesis): void {
   // Without a genesis, that is the problem.
-  const isKnown = genesis.nodes.length > 0
+  const isKnown = memberSetOf(genesis).n > 0
   switch (kind) {
     case 'scan': {
       const config = readScanConfig(app.env, note)
@@ -135,7 +138,7 @@ function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Ge
 /** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
 function peersOf({ name, genesis, members }: Pick<OperatorConfig, 'name' | 'genesis' | 'members'>) {
   // In the order of the genesis.
-  const svs = genesis.nodes.flatMap((node) =>
+  const svs = memberSetOf(genesis).members.flatMap((node) =>
     members.filter((one) => one.role === 'super-validator' && one.name === node.name),
   )
   const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
@@ -172,8 +175,18 @@ function planOperatorRedis(
   const login = { name: LOG_USER, rules: LOG_RULES, password: logWriter }
   const fsync = runs === 'sv' ? 'everysec' : 'always'
   const user = runs === 'synchronizer' ? login : null
-  const planned = planRedis(machine, { name, fsync, user })
+  const memoryBytes = memoryOf(config.variables)
+  const planned = planRedis(machine, { name, fsync, user, memoryBytes })
   return { ...planned, isExternal: Boolean(config.variables[redisVariableOf(runs)]) }
+}
+
+/** The budget of the Redis. A text that is none is a problem of the configuration, which `readOperatorConfig` reports. */
+function memoryOf({ [REDIS_MEMORY_VARIABLE]: text }: Env): number {
+  try {
+    return redisMemoryBudget(text)
+  } catch {
+    return redisMemoryBudget(undefined)
+  }
 }
 
 /** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If its address is malformed. */
@@ -293,7 +306,10 @@ function problemsOfNames(
 ): readonly string[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     if (known.has(name))
-      return name.startsWith(`${redis}_`) && value && !variables[redis]
+      return name.startsWith(`${redis}_`) &&
+        name !== REDIS_MEMORY_VARIABLE &&
+        value &&
+        !variables[redis]
         ? [
             `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs no such file. Leave it out, or set ${redis}`,
           ]

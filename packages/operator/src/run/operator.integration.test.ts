@@ -12,11 +12,13 @@ import {
 import type { Service } from '@quorumscan/supervisor'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
+import { memberOf } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MemberFile, makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import type { OrderingDriver } from '../ceremony/rules.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
+import { redisMemoryBudget } from '../redis-memory.ts'
 import { readOperatorConfig } from './operator-config.ts'
 import { planOperator, validateProcesses, warningsOf } from './operator-services.ts'
 
@@ -95,7 +97,7 @@ function plan(runs: Runnable, variables: object): readonly Service[] {
   return planOperator(config, machine, 'secret')
 }
 
-const idOf = (member: MemberFile) => nodeIdOf(Object(member.keys).engine)
+const idOf = (member: MemberFile) => nodeIdOf(String(memberOf(member.keys, 'engine')))
 
 describe('a super-validator whose members order together', () => {
   const [ordering, scan] = plan('sv', ownVariables('sv-1', 'cometbft'))
@@ -243,7 +245,7 @@ function problemsOf(runs: Runnable, variables: object): readonly string[] {
   try {
     read(runs, variables)
   } catch (error) {
-    return String(Object(error).message).split('\n').slice(1, -1)
+    return String(memberOf(error, 'message')).split('\n').slice(1, -1)
   }
   return []
 }
@@ -279,10 +281,26 @@ it('names all files that are missing or hold something else, and all malformed a
     QS_TLS_KEY: `${authority.caFile.slice(0, -3)}key`,
   }
   expect(problemsOf('sv', { ...other, QS_OPERATOR_ADDRESS: '127.0.0.1:9464' })).toEqual([
-    expect.stringContaining(
-      'QS_TLS_CERT, QS_TLS_KEY: the files contain no certificate with its key',
-    ),
+    'QS_TLS_CERT, QS_TLS_KEY: the files contain no certificate with its key: the key is that of another one',
   ])
+})
+
+it('gives its Redis the memory that the operator sets', () => {
+  const own = ownVariables('sv-1', 'cometbft')
+  const memoryOf = (variables: object) =>
+    plan('sv', { ...own, ...variables }).map(({ redisMemoryBytes }) => redisMemoryBytes)
+  expect(memoryOf({ QS_REDIS_MEMORY_MIB: '4096' })).toEqual([2 ** 32, 2 ** 32])
+  expect(memoryOf({})).toEqual([redisMemoryBudget(undefined), redisMemoryBudget(undefined)])
+  expect(problemsOf('sv', { ...own, QS_REDIS_MEMORY_MIB: '4GB' })).toEqual([
+    'QS_REDIS_MEMORY_MIB: it must be an integer from 64 to 1048576, in MiB, not "4GB"',
+  ])
+})
+
+it('reads a file with lines of Windows', () => {
+  const file = fileOf(ownVariables('sv-1', 'cometbft'))
+  const before = readOperatorConfig('sv', file, validateProcesses)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'))
+  expect(readOperatorConfig('sv', file, validateProcesses).variables).toEqual(before.variables)
 })
 
 it('reports wrong variables even if the genesis cannot be read', () => {
@@ -367,9 +385,17 @@ it('refuses members that differ from the genesis', () => {
   const variables = { ...ownVariables('sv-1', 'cometbft'), QS_MEMBERS: others }
   const readOthers = () => read('sv', variables)
   expect(readOthers).toThrow('the genesis has other keys of sv-2 than its file')
-  expect(readOthers).toThrow('QS_MEMBERS: no file of sv-3')
+  expect(readOthers).toThrow(
+    `QS_MEMBERS: ${others} has no file of sv-3: put sv-3.member.json there, which its operator has`,
+  )
   const stranger = { ...ownVariables('v', 'cometbft'), QS_NAME: 'v' }
-  expect(() => read('sv', stranger)).toThrow('the genesis names no super-validator v')
+  expect(() => read('sv', stranger)).toThrow(
+    'the genesis names no super-validator v, but sv-1, sv-2, sv-3, sv-4',
+  )
+  // Neither advice to make keys for it, nor a variable that `run` sets.
+  expect(problemsOf('sv', { ...ownVariables('sv-1', 'cometbft'), QS_NAME: 'sv-5' })).toEqual([
+    'QS_NAME: the genesis names no super-validator sv-5, but sv-1, sv-2, sv-3, sv-4',
+  ])
   expect(() => read('synchronizer', ownVariables('orderer', 'cometbft'))).toThrow(
     'this network has no synchronizer',
   )
@@ -418,4 +444,20 @@ it('refuses a variable that is set twice, with its lines', () => {
   const certificate = `"-----BEGIN\nQS_NAME=sv-2\n-----END"`
   expect(of(`QS_NAME=${QS_NAME}\nTEXT=${certificate}\n# QS_NAME=sv-3\n`)().name).toBe('sv-1')
   expect(of(`QS_NAME=${QS_NAME}\nTEXT="no end\nQS_PORT=4612\n`)).toThrow('sets QS_PORT')
+})
+
+it('refuses a line that sets no variable, and a file in place of the directory of members', () => {
+  const variables = ownVariables('sv-1', 'cometbft')
+  const readWith = (text: string) => () => {
+    const file = fileOf(variables)
+    writeFileSync(file, `${readFileSync(file, 'utf8')}${text}`)
+    return readOperatorConfig('sv', file, () => [])
+  }
+  expect(readWith('QS_RATE_LIMIT 5\n')).toThrow('line 10 sets no variable: write NAME=value')
+  expect(readWith('\n  # a comment\n\t\n')().name).toBe('sv-1')
+  expect(readWith('TEXT="a\nb c\n"\n')().name).toBe('sv-1')
+  const file = fileOf({ ...variables, QS_MEMBERS: genesisFiles.cometbft })
+  expect(() => readOperatorConfig('sv', file, () => [])).toThrow(
+    `QS_MEMBERS: ${genesisFiles.cometbft} is a file, and not the directory with the member files`,
+  )
 })

@@ -1,4 +1,5 @@
-import { createLogger } from '@quorumscan/runtime'
+import { EnvError } from '@quorumscan/base'
+import { CommandError, createLogger, UsageError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { createRunLog } from './run-log.ts'
 
@@ -79,4 +80,25 @@ it('leaves lines of Redis below the level out, and none of its own', () => {
   for (const [line] of REDIS) log.pass('sv-1.redis', line, 'stdout')
   log.report('sv-1 is ready')
   expect(log.read().map(([level]) => level)).toEqual(['warn', 'warn', 'info'])
+})
+
+it('of what ends it, a defect has its stack trace, and a sentence for an operator none', () => {
+  const lines: string[] = []
+  const log = createRunLog({ name: 'sv-1', level: 'info', write: (line) => lines.push(line) })
+  for (const error of [new CommandError('one'), new UsageError('two'), new EnvError('three\nfour')])
+    log.reportEnd(error)
+  log.reportEnd(new TypeError('x is undefined\nmore'))
+  const read = lines.map((line) => JSON.parse(line))
+  expect(read.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
+    'error one',
+    'error two',
+    'error three',
+    'error x is undefined',
+  ])
+  expect(read.map(({ err }) => err?.stack ?? null)).toEqual([
+    null,
+    null,
+    null,
+    expect.stringContaining('run-log.test.ts'),
+  ])
 })

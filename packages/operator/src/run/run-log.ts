@@ -1,5 +1,6 @@
 /** What `run` prints: one JSON object a line, with ISO times, also for what Redis and a crash write as text. */
-import { createLogger, type Logger } from '@quorumscan/runtime'
+import { EnvError, held } from '@quorumscan/base'
+import { CommandError, createLogger, type Logger, messageOf } from '@quorumscan/runtime'
 
 /** `pid:role date mark text` of Redis and Valkey. Its time has no zone: the line gets that of its arrival. */
 const REDIS_LINE = /^\d+:[A-Z] \d+ \w+ \d+ [\d:.]+ ([.*#-]) (.*)$/
@@ -25,7 +26,15 @@ export function createRunLog(options: {
   const { level, write } = options
   const stream = { write }
   const own = createLogger({ name: `${options.name}.run`, level: 'info', stream })
-  const byProcess = new Map<string, Logger>()
+  const byProcess = held(
+    {
+      owner: 'operator',
+      name: 'loggers of processes',
+      kind: 'state',
+      bound: 'one of each process',
+    },
+    new Map<string, Logger>(),
+  )
   const loggerOf = (id: string): Logger => {
     const logger = byProcess.get(id) ?? createLogger({ name: id, level, stream })
     byProcess.set(id, logger)
@@ -33,7 +42,12 @@ export function createRunLog(options: {
   }
   return {
     /** What `run` itself has to say. */
-    report: (sentence: string, as: 'info' | 'warn' = 'info'): void => own[as](sentence),
+    report: (sentence: string, as: 'info' | 'warn' | 'error' = 'info'): void => own[as](sentence),
+    /** Why it ends: a sentence for an operator; of any other error also its stack trace, if it is a defect. */
+    reportEnd(error: unknown): void {
+      const isForOperators = error instanceof CommandError || error instanceof EnvError
+      own.error(isForOperators ? {} : { err: error }, messageOf(error))
+    },
     /** A line that a process wrote. */
     pass(id: string, line: string, from: Stream): void {
       if (line.trim() === '') return

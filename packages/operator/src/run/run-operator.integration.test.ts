@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
-import { freePort, required, until } from '@quorumscan/testkit'
+import { freePort, required, startRedis, until } from '@quorumscan/testkit'
 import { bundleProgram } from '@quorumscan/testkit/bundle-program'
 import { directoryOfFile } from '@quorumscan/testkit/fixtures'
 import { afterAll, expect, it } from 'vitest'
@@ -22,8 +22,8 @@ const root = directoryOfFile()
 const members = join(root, 'members')
 mkdirSync(members)
 const clock = createSystemClock()
-const ports = await Promise.all([freePort(), freePort()])
-const [nodePort, ordererPort] = ports
+const ports = await Promise.all([freePort(), freePort(), freePort()])
+const [nodePort, ordererPort, operatorPort] = ports
 const ordererUrl = `http://127.0.0.1:${ordererPort}`
 
 function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: string) {
@@ -105,6 +105,33 @@ it('stops all processes, without a restart, if one finds its configuration wrong
   expect(said.join()).not.toContain('started again')
 })
 
+it('stops all if its Redis holds more than its budget, which its files do not say', async () => {
+  const full = dataDirectory(join(root, 'full'))
+  cpSync(join(root, 'sv-1'), full.path, { recursive: true })
+  {
+    // A rewrite would replace the files while they are copied.
+    const options = { appendonly: 'yes', appendfsync: 'always', 'auto-aof-rewrite-percentage': '0' }
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+    await using redis = await startRedis(args)
+    const client = redis.connect()
+    for (let index = 0; index < 70; index++) await client.set(`key ${index}`, 'x'.repeat(2 ** 20))
+    client.disconnect()
+    const files = 'appendonlydir'
+    const target = join(full.redisDirectory('sv-1'), files)
+    cpSync(join(redis.directory, files), target, { recursive: true })
+  }
+  const config = configOf('sv', {
+    QS_DATA_DIR: full.path,
+    QS_LOG: ordererUrl,
+    QS_LOG_TOKEN_FILE: join(root, 'token'),
+    QS_PORT: String(await freePort()),
+    QS_REDIS_MEMORY_MIB: '64',
+  })
+  await expect(run(config)).rejects.toThrow(
+    /^everything was stopped: QS_REDIS_MEMORY_MIB allows 64 MiB, but its Redis holds \d+ MiB: .*Set QS_REDIS_MEMORY_MIB to \d+ or more, and run again$/,
+  )
+})
+
 /** The states of the checks, by their names. */
 const statesOf = (checks: readonly Check[]) =>
   Object.fromEntries(checks.map(({ name, state }) => [name, state]))
@@ -113,7 +140,11 @@ it('checks an operator before its start and while it runs, and starts none on a 
   const log = { QS_LOG: ordererUrl, QS_LOG_TOKEN_FILE: join(root, 'token') }
   const sv = checkedOperator({
     ...given,
-    config: configOf('sv', { ...log, QS_PORT: String(nodePort) }),
+    config: configOf('sv', {
+      ...log,
+      QS_PORT: String(nodePort),
+      QS_OPERATOR_ADDRESS: `127.0.0.1:${operatorPort}`,
+    }),
   })
   const orderer = configOf('synchronizer', {
     QS_PORT: String(ordererPort),
@@ -121,8 +152,15 @@ it('checks an operator before its start and while it runs, and starts none on a 
   })
   // One that may heal by itself is a warning.
   const before = {
-    ...{ configuration: 'ok', keys: 'ok', directory: 'ok', addresses: 'ok', Redis: 'ok' },
-    ...{ genesis: 'ok', disk: 'ok', synchronizer: 'warning', 'other machine': 'ok' },
+    configuration: 'ok',
+    keys: 'ok',
+    directory: process.getuid?.() === 0 ? 'warning' : 'ok',
+    addresses: 'ok',
+    Redis: 'ok',
+    genesis: 'ok',
+    disk: 'ok',
+    synchronizer: 'warning',
+    'other machine': 'ok',
   }
   expect(statesOf(await checkStart(sv, false))).toEqual(before)
   expect(await checkRunning(sv, null)).toMatchObject({
@@ -138,15 +176,29 @@ it('checks an operator before its start and while it runs, and starts none on a 
     const { checks } = await checkRunning(sv, null)
     return checks.every(({ state }) => state === 'ok') || undefined
   })
-  const { isRunning, checks } = await checkRunning(
-    checkedOperator({ ...given, config: orderer }),
-    root,
-  )
+  for (const path of ['/metrics', '/livez', '/readyz', '/console', '/<script>', '/%zz']) {
+    const { headers } = await fetch(`http://127.0.0.1:${operatorPort}${path}`)
+    expect(headers.get('content-security-policy'), path).toMatch(/^default-src 'none';/)
+    expect(headers.get('x-content-type-options'), path).toBe('nosniff')
+  }
+  const { isRunning, checks } = await until('the memory of its Redis to be measured', async () => {
+    const found = await checkRunning(checkedOperator({ ...given, config: orderer }), root)
+    return found.checks.some(({ name }) => name === 'memory') ? found : undefined
+  })
   expect([isRunning, statesOf(checks)]).toEqual([
     true,
     {
-      ...{ Redis: 'ok', synchronizer: 'ok', log: 'ok', votes: 'ok', version: 'ok', disk: 'ok' },
-      ...{ genesis: 'ok', peers: 'ok', clock: 'ok', backup: 'warning' },
+      Redis: 'ok',
+      synchronizer: 'ok',
+      log: 'ok',
+      votes: 'ok',
+      version: 'ok',
+      disk: 'ok',
+      genesis: 'ok',
+      peers: 'ok',
+      clock: 'ok',
+      memory: 'ok',
+      backup: 'warning',
     },
   ])
 
@@ -166,7 +218,9 @@ it('checks an operator before its start and while it runs, and starts none on a 
   const otherGenesis = join(root, 'other-genesis.json')
   writeFileSync(otherGenesis, JSON.stringify({ ...document, recordTime: document.recordTime + 1 }))
   const config = configOf('sv', {
-    ...{ ...log, QS_PORT: String(nodePort), QS_GENESIS: otherGenesis },
+    ...log,
+    QS_PORT: String(nodePort),
+    QS_GENESIS: otherGenesis,
     QS_DATA_DIR: join(root, 'copy'),
   })
   await expect(run(config)).rejects.toBeInstanceOf(UsageError)
@@ -174,6 +228,6 @@ it('checks an operator before its start and while it runs, and starts none on a 
   cpSync(dataDirectory(join(root, 'orderer')).keyFile(''), other.keyFile(''), { recursive: true })
   const second = run({ ...orderer, directory: other })
   await expect(second).rejects.toThrow(
-    `nothing was started, because a check failed:\naddresses: 127.0.0.1:${ordererPort} (QS_PORT) is used by another process`,
+    `nothing was started, because a check failed:\naddresses: 127.0.0.1:${ordererPort} (QS_HOST, QS_PORT) is used by another process`,
   )
 })

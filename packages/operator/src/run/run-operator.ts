@@ -1,28 +1,24 @@
 /** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
-import { CONFIGURATION_EXIT, openAll, requestReload, withResolvers } from '@quorumscan/base'
-import {
-  assertWritable,
-  CommandError,
-  messageOf,
-  openLiveFile,
-  UsageError,
-} from '@quorumscan/runtime'
+import { CONFIGURATION_EXIT, held, openAll, requestReload, withResolvers } from '@quorumscan/base'
+import { CommandError, openLiveFile, UsageError } from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
 import { ROLE_OF } from '../ceremony/member.ts'
-import { describeCheck } from '../checks/check.ts'
+import { type Check, describeCheck } from '../checks/check.ts'
+import { checkDirectory } from '../checks/directory.ts'
 import { checkedOperator } from '../checks/operator.ts'
 import { checkRunning } from '../checks/running.ts'
 import { checkStart } from '../checks/start.ts'
 import { createConsole } from '../console/console.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
-import { makeLogTokens, makeSecret } from '../secrets.ts'
+import { makeLogTokens, makeNodeTokens, makeSecret } from '../secrets.ts'
 import { type OperatorConfig, parseConsoleToken } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
 import type { RunLog } from './run-log.ts'
 import { reportToServiceManager, withoutServiceManager } from './service-manager.ts'
+import { refuseOverfull } from './stored-memory.ts'
 import { watchMembers } from './watch-members.ts'
 
 /** The supervisor's text of the exit status for a wrong configuration. */
@@ -38,7 +34,7 @@ export async function runOperator(
     readonly config: OperatorConfig
     readonly entryFiles: Machine['entryFiles']
     /** Receives what happens, and what the processes write. */
-    readonly log: RunLog
+    readonly log: Pick<RunLog, 'report' | 'pass'>
   },
 ) {
   const { config, redisServer, entryFiles, clock, log } = options
@@ -46,7 +42,7 @@ export async function runOperator(
   const { directory, genesis, name } = config
   const isMemberOrdered = genesis.ordering.driver === 'cometbft'
   return openAll(async (resources) => {
-    assertWritable(directory.path) // Its error is a sentence, also on a full disk.
+    refuse([checkDirectory(config)]) // A full disk, or files that it cannot read: before it locks the directory.
     const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
       if (!(cause instanceof CommandError)) throw cause
       throw new CommandError(
@@ -68,7 +64,18 @@ export async function runOperator(
     if (isMemberOrdered) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, logFileOf: () => null }, logWriter)
-    const wereReady = new Set<string>()
+    const node = services.find(({ kind }) => kind === 'scan')
+    const nodeUrl = node?.app.env['QS_PUBLIC_URL']
+    if (isMemberOrdered) makeNodeTokens(directory, name, nodeUrl ? [{ name, url: nodeUrl }] : [])
+    const wereReady = held(
+      {
+        owner: 'operator',
+        name: 'services that were ready',
+        kind: 'state',
+        bound: 'one of each service',
+      },
+      new Set<string>(),
+    )
     const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller may no longer wait for it.
     const runner = new ServiceRunner({
@@ -112,16 +119,21 @@ export async function runOperator(
         }),
       )
     resources.opened(watchMembers(config, { clock, report }))
-    for (const service of services) await runner.startRedis(service)
+    for (const service of services) {
+      await runner.startRedis(service)
+      await refuseOverfull(service, config.variables)
+    }
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
     for (const service of services)
-      void runner.untilUp(service).then(
-        () => {
-          wereReady.add(service.app.id)
-          report(`${service.name} is ready`)
-        },
-        (error) => report(messageOf(error), 'warn'), // The runner keeps trying, or is being stopped.
-      )
+      void runner
+        .untilUpAtLast(service, (sentence) => report(`not ready yet: ${sentence}`, 'warn'))
+        .then(
+          () => {
+            wereReady.add(service.app.id)
+            report(`${service.name} is ready`)
+          },
+          () => {}, // Everything is being stopped.
+        )
     // The others may not run yet: systemd need not wait until it has caught up.
     resources.opened(await reportToServiceManager({ ...options, report }))
     return {
@@ -145,6 +157,10 @@ async function refuseFailed(
 ): Promise<void> {
   const checks = await checkStart(checkedOperator(operator), false)
   for (const check of checks) if (check.state === 'warning') report(describeCheck(check), 'warn')
+  refuse(checks)
+}
+
+function refuse(checks: readonly Check[]): void {
   const failed = checks.filter(({ state }) => state === 'failed').map(describeCheck)
   if (failed.length === 0) return
   const Refusal = checks.some(({ isMisconfigured }) => isMisconfigured) ? UsageError : CommandError

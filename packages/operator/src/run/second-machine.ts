@@ -64,8 +64,12 @@ export async function learnAddresses(
   options: Pick<Parameters<typeof createCertifiedReader>[0], 'seeds' | 'transport' | 'clock'>,
 ): Promise<ReadonlyMap<string, string>> {
   if (options.seeds.length === 0) return new Map()
-  const network = { genesis, genesisHash: hashGenesis(genesis), allowPrivateAddresses: true }
-  await using reader = createCertifiedReader({ ...options, ...network })
+  const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createPlatformCrypto() }
+  await using reader = createCertifiedReader({
+    ...options,
+    ...network,
+    allowPrivateAddresses: true,
+  })
   const bound = { clock: options.clock, timeoutMs: ANSWER_MS_MAX }
   await withTimeout(
     bound,

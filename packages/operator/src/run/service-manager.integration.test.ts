@@ -1,6 +1,8 @@
 /** What a datagram socket in place of systemd receives. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createManualClock, required, untilTrue } from '@quorumscan/testkit'
 import { it } from '@quorumscan/testkit/fixtures'
@@ -76,4 +78,20 @@ it('reports nothing without a service manager, and passes no socket on', async (
   expect(sentences).toEqual([])
   const env = { PATH: '/bin', NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '1', WATCHDOG_PID: '2' }
   expect(withoutServiceManager(env)).toEqual({ PATH: '/bin' })
+})
+
+it('the units are accepted by systemd, and let `run` report', ({ directory }) => {
+  const units = join(import.meta.dirname, '../../../../deploy/systemd')
+  const names = readdirSync(units)
+  // Templates with an instance; the command is not installed here.
+  const files = names.map((name) => join(directory, name.replace('@.', '@sv.')))
+  for (const [index, file] of files.entries()) {
+    const text = readFileSync(join(units, names[index] ?? ''), 'utf8')
+    writeFileSync(file, text.replaceAll('/usr/local/bin/quorumscan', '/bin/true'))
+  }
+  const verified = spawnSync(required('systemdAnalyze'), ['verify', ...files], { encoding: 'utf8' })
+  expect(verified).toMatchObject({ status: 0, stderr: '' })
+  const unit = readFileSync(join(units, 'quorumscan@.service'), 'utf8')
+  for (const line of ['Type=notify', 'NotifyAccess=all', 'WatchdogSec=120', 'KillMode=mixed'])
+    expect(unit.split('\n')).toContain(line)
 })

@@ -4,6 +4,7 @@ import { requestReload } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { parsePeersFile } from '@quorumscan/config'
 import { createDirectory, createManualClock } from '@quorumscan/testkit'
+import { memberOf } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { makeMember, type Role, reissueMember } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
@@ -73,7 +74,7 @@ it('admits and removes a validator by its member file', async () => {
   expect(await world.next()).toMatchObject({ engines: { followers: [] }, reports: [] })
   world.show('v')
   expect(await world.next()).toMatchObject({
-    engines: { followers: [nodeIdOf(Object(keys).engine)] },
+    engines: { followers: [nodeIdOf(String(memberOf(keys, 'engine')))] },
     reports: ['the validator v was added to the member files'],
   })
   rmSync(world.fileOf('v'))
@@ -112,7 +113,7 @@ it('changes nothing while a file is invalid or missing, and reports it once', as
   expect(await world.next()).toMatchObject({ ...admitted, reports: [] })
   rmSync(world.fileOf('v'))
   rmSync(world.fileOf('sv-2'))
-  const missing = expect.stringContaining('QS_MEMBERS: no file of sv-2')
+  const missing = expect.stringContaining('has no file of sv-2')
   expect(await world.next()).toMatchObject({ ...admitted, reports: [missing] })
   world.show('sv-2')
   expect(await world.next()).toMatchObject({ engines: { followers: [] } })

@@ -1,4 +1,8 @@
-/** Each kind of secret is planted where an operator has it, and none is in the bundle. */
+/**
+ * Each kind of secret is planted where an operator has it, and none is in the bundle.
+ *
+ * @module-tag rest
+ */
 import {
   copyFileSync,
   mkdirSync,
@@ -52,6 +56,7 @@ it.for([
     'data/secrets/log-token-sv-1': 'log-token-of-this-member',
     'data/secrets/log-writer': 'password-of-the-log-writer',
     peers: '# callers\ntoken-of-a-caller-1234\ntoken-of-a-caller-5678\n',
+    'console-token': 'token-of-the-console-1234\n',
     'redis-password': 'password-of-redis\n',
     'redis-user': 'user-of-redis\n',
   }
@@ -71,6 +76,7 @@ it.for([
     QS_TLS_CERT: certFile,
     QS_TLS_KEY: keyFile,
     QS_OPERATOR_ADDRESS: '127.0.0.1:1',
+    QS_CONSOLE_TOKEN_FILE: at('console-token'),
     QS_PEER_TOKENS_FILE: at('peers'),
     QS_REDIS: 'rediss://redis.example:6380',
     QS_REDIS_PASSWORD_FILE: at('redis-password'),
@@ -93,7 +99,8 @@ it.for([
     ...readFileSync(keyFile, 'utf8')
       .split('\n')
       .filter((line) => line && !line.startsWith('-')),
-    ...['secret-of-another-program', JWT],
+    'secret-of-another-program',
+    JWT,
     ...typed,
   ]
   // A log into which a defect wrote all of them.
@@ -111,7 +118,13 @@ it.for([
   expect(statSync(at('bundle.txt')).mode & 0o777).toBe(0o600)
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(bundle.sections.map(({ name }) => name)).toEqual([
-    ...['about', 'configuration', 'checks', 'metrics', 'statements', 'files', 'log'],
+    'about',
+    'configuration',
+    'checks',
+    'metrics',
+    'statements',
+    'files',
+    'log',
   ])
   expect(bundle.hiddenCount).toBeGreaterThan(secrets.length / 2)
   if (Object.keys(changes).length === 0) expect(text).toContain('no problem was found')

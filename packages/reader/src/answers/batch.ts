@@ -1,6 +1,13 @@
 /** The batch request (D-14) and its answer, cut into the answers of the single lookups. */
 
-import { bytesEqual, type Lookup, parseInstant, utf8 } from '@quorumscan/verifier'
+import {
+  bytesEqual,
+  type Lookup,
+  memberOf,
+  membersOf,
+  parseInstant,
+  utf8,
+} from '@quorumscan/verifier'
 import type { NodeRequest } from '../source/transport.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
 import { parseJson } from './reply.ts'
@@ -56,13 +63,12 @@ export function isAbsence(answer: Uint8Array): boolean {
  */
 export function isEntryAnswer(answer: Uint8Array, lookup: Lookup, recordTime: number): boolean {
   if (isAbsence(answer)) return true
-  const { entry } = Object(parseJson(answer))
-  if (!entry) return false
-  const { contract_id: contractId, expires_at: expiresAt } = entry
+  const { entry } = membersOf(parseJson(answer))
+  const { name, user, contract_id: contractId, expires_at: expiresAt } = membersOf(entry)
   return (
-    TEXTS.every((name) => isText(entry[name])) &&
+    TEXTS.every((member) => isText(memberOf(entry, member))) &&
     (contractId === null || isText(contractId)) &&
-    ('name' in lookup ? entry.name === lookup.name : entry.user === lookup.party) &&
+    ('name' in lookup ? name === lookup.name : user === lookup.party) &&
     (expiresAt === null || (isText(expiresAt) && (parseInstant(expiresAt) ?? 0) > recordTime))
   )
 }

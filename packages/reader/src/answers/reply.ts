@@ -1,6 +1,6 @@
 /** Judges one HTTP reply of a node (D-35): an answer, lag, or a failure, which never votes. */
 
-import { fromUtf8, type HistoryPoint, parseInstant } from '@quorumscan/verifier'
+import { fromUtf8, type HistoryPoint, membersOf, parseInstant } from '@quorumscan/verifier'
 import type { TransportReply } from '../source/transport.ts'
 
 export type Reply =
@@ -95,13 +95,14 @@ export function readRefusal({ status, header, body }: TransportReply): {
   /** null: the node named no time. */
   readonly retryAfterMs: number | null
 } {
-  const refusal = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
-  const [code = ''] = CODE.exec(refusal.code) ?? []
+  const refusal = body.byteLength > ERROR_BODY_BYTES_MAX ? null : parseJson(body)
+  const { code: named, error } = membersOf(refusal)
+  const [code = ''] = CODE.exec(String(named)) ?? []
   const seconds = header('retry-after') ?? ''
   return {
     code,
     text: `status ${status} ${code}`.trimEnd(),
-    sentence: typeof refusal.error === 'string' ? refusal.error : '',
+    sentence: typeof error === 'string' ? error : '',
     retryAfterMs: /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) * 1000 : null,
   }
 }

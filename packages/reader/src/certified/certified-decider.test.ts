@@ -58,7 +58,11 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     otherCount: 0,
   })
   const world = {
-    ...{ state, sentAtMs, ended, forks, device },
+    state,
+    sentAtMs,
+    ended,
+    forks,
+    device,
     ...driven,
     ask(wanted: Partial<CallInput> & { readonly waitMs?: number } = {}) {
       const all = { threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
@@ -144,6 +148,15 @@ describe('a reader of certified answers', () => {
       expect(world.asked()).toHaveLength(2)
     },
   )
+
+  it('asks a second node after 150 ms also where the first may wait for an offset', () => {
+    const world = createWorld()
+    world.ask({ minOffset: START })
+    world.pass(149)
+    expect(world.asked()).toHaveLength(1)
+    world.pass(1)
+    expect(world.asked()).toHaveLength(2)
+  })
 
   it('does not avoid a node whose first answer took long because of connecting', () => {
     const world = createWorld([urlOf('sv-1')])

@@ -44,8 +44,6 @@ import {
 } from './credibility.ts'
 import { requestOfLookups } from './node-request.ts'
 
-/** How long a node waits for an offset that it has not reached. */
-const OFFSET_WAIT_MS = 1000
 /** How often other nodes are polled within the greatest age of an answer. */
 const POLLS_PER_AGE = 4
 /** The bounds of the time between two polls. */
@@ -331,7 +329,6 @@ function ask(
 ): void {
   const { nowMs: sentAtMs } = state
   const isPoll = read === null
-  const waitMs = minOffset > 0 ? OFFSET_WAIT_MS : 0
   read?.asked.add(source)
   send(state, {
     source,
@@ -339,7 +336,8 @@ function ask(
     minOffset,
     beganAtMs,
     sentAtMs,
-    lateAtMs: sentAtMs + (isPoll ? silentMs(source) : hedgeMs(source) + waitMs),
+    // Also of a node that waits for an offset: it looks the same as one that hangs.
+    lateAtMs: sentAtMs + (isPoll ? silentMs(source) : hedgeMs(source)),
     // A read ends its requests itself.
     endsAtMs: isPoll ? sentAtMs + POLL_WAIT_MS : NEVER,
     // No caller waits for a poll.

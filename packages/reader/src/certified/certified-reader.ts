@@ -20,7 +20,7 @@
  *   `sdk/src/names/outcome-error.ts`, the scan proxy in `packages/scan-proxy/src/outcome.ts`.
  */
 
-import { type Lookup, type Sha256, toHex } from '@quorumscan/verifier'
+import { type CryptoPort, type Lookup, type Sha256, toHex } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { NEVER } from '../driver/decider-protocol.ts'
 import { timesNow } from '../driver/proven-time.ts'
@@ -43,8 +43,9 @@ import type { CertifiedQuery } from './node-request.ts'
 
 export type CertifiedReaderOptions = Omit<
   ReaderOptions,
-  'localHistoryHash' | 'onPrivateAddress' | 'defer' | 'waitMs' | 'onFork' | 'onReply'
+  'localHistoryHash' | 'onPrivateAddress' | 'defer' | 'waitMs' | 'onFork' | 'onReply' | 'crypto'
 > & {
+  readonly crypto: CryptoPort
   /** Default: plain JavaScript; that of Node is faster. */
   readonly sha256?: Sha256 | undefined
   /** How long a read may wait for nodes. Default 10 000 (D-38). */

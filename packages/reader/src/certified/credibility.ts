@@ -4,7 +4,7 @@
  * or been silent for 2 s.
  */
 import { isBelowOffset } from '@quorumscan/verifier/certified'
-import { expectedMs, type NodeObservations } from '../source/source.ts'
+import { expectedMs, HEDGE_MS_MAX, type NodeObservations } from '../source/source.ts'
 import type {
   CheckedAnswer,
   Ending,
@@ -19,9 +19,8 @@ const CONSULTED_AFTER_MS = 2000
 const SUSPICIOUS_AGE_MS = 12_000
 /** The reader also asks another node when one takes this many times its usual latency. */
 const HEDGE_FACTOR = 3
-/** The bounds of that time. Below, a pause of either process would double the load; above, an answer may be lost. */
+/** Not before: a pause of either process would double the load. */
 const HEDGE_MS_MIN = 50
-const HEDGE_MS_MAX = 150
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
 export function requestsWhileSuspicious(

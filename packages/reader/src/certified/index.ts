@@ -8,9 +8,5 @@ export {
   type Unproven,
 } from './certified-outcome.ts'
 export * from './certified-reader.ts'
-export {
-  type CertifiedQuery,
-  requestOfActivitiesPage,
-  requestOfEntriesPage,
-  requestOfLookups,
-} from './node-request.ts'
+export { type CertifiedQuery, requestOfLookups } from './node-request.ts'
+export { requestOfActivitiesPage, requestOfEntriesPage } from './page-requests.ts'

@@ -1,7 +1,8 @@
 /** Asks one node: sends the request, and verifies certificate and proof of the reply. */
 
-import { answerOf, maxFaulty } from '@quorumscan/verifier'
+import { answerOf, memberSetOf } from '@quorumscan/verifier'
 import {
+  BEFORE_CERTIFICATE,
   createCertificateChecks,
   type HashedNetwork,
   InvalidProof,
@@ -23,7 +24,7 @@ export function createAsker(options: {
   const { transport, network, isPrivateAllowed } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
   /** Every certificate has more signers. */
-  const faultyMax = maxFaulty(network.genesis.nodes.length)
+  const faultyMax = memberSetOf(network.genesis).f
 
   const replyOf = async (
     reply: TransportReply,
@@ -34,7 +35,7 @@ export function createAsker(options: {
     try {
       const document = decodeText(reply.body)
       if (read === null) {
-        const certificate = document.slice('{"certificate":'.length, -1)
+        const certificate = document.slice(BEFORE_CERTIFICATE.length, -1)
         return { kind: 'proven', point: await checks.check(certificate), answer: null }
       }
       read.stateQuery ??= read.query.stateQuery(network)

@@ -1,27 +1,11 @@
 /** A query as an HTTP request to a node. */
 
+import { type CanonicalRequest, type Lookup, requestOfLookup, utf8 } from '@quorumscan/verifier'
 import {
-  type CanonicalRequest,
-  type Lookup,
-  requestOfActivities,
-  requestOfEntries,
-  requestOfEntriesByParty,
-  requestOfLookup,
-  utf8,
-} from '@quorumscan/verifier'
-import {
-  type ActivitiesAnswer,
-  type ActivitiesPage,
-  activitiesQuery,
   batchQuery,
   CERTIFIED_MEDIA_TYPE,
   type CertifiedEntry,
-  type CertifiedPage,
-  entriesQuery,
   type HashedNetwork,
-  type PageRequest,
-  type PageSubject,
-  partyEntriesQuery,
   type RangeQuery,
   type StateQuery,
 } from '@quorumscan/verifier/certified'
@@ -67,52 +51,6 @@ export function requestOfLookups(
     path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
     body: null,
     entryCountMax: 1,
-  }
-}
-
-/** A page of the entries of a prefix, or of all entries of a party. */
-export function requestOfEntriesPage(
-  page: PageRequest & { readonly subject: PageSubject },
-): CertifiedQuery<CertifiedPage> {
-  const { subject, pageSize, pageToken } = page
-  const asked = { page_size: pageSize, page_token: pageToken }
-  const token = pageToken === null ? '' : `&page_token=${encodeURIComponent(pageToken)}`
-  const query = `page_size=${pageSize}${token}`
-  const shared = { body: null, entryCountMax: pageSize + 1 }
-  if (subject.kind === 'party') {
-    const { party } = subject
-    return {
-      ...shared,
-      request: requestOfEntriesByParty(party, asked),
-      stateQuery: (network) => partyEntriesQuery(party, page, network),
-      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${query}`,
-    }
-  }
-  const { prefix } = subject
-  return {
-    ...shared,
-    request: requestOfEntries({ name_prefix: prefix, ...asked }),
-    stateQuery: (network) => entriesQuery(prefix, page, network),
-    path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&${query}`,
-  }
-}
-
-/** A page of rows is bounded as this many entries, for any number of rows: one row may have megabytes. */
-const ACTIVITIES_ENTRIES = 100
-
-export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedQuery<ActivitiesAnswer> {
-  const { pageSize, after, order } = page
-  const request = requestOfActivities({
-    page_size: pageSize,
-    begin_after_id: after,
-    sort_order: order,
-  })
-  return {
-    request,
-    stateQuery: (network) => activitiesQuery(page, network),
-    path: '/v0/activities',
-    body: request.parameters,
-    entryCountMax: ACTIVITIES_ENTRIES,
   }
 }
 

@@ -50,7 +50,9 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
       context.effects.push({ kind: 'done', read: 1, outcome: event.reply })
   }
   const driver = createDriver<Request, string, string, string, never, never>({
-    ...{ context, step, clock },
+    context,
+    step,
+    clock,
     asker: ({ text }, signal) =>
       new Promise((resolve, reject) => {
         requests.push({ text, signal, answer: resolve })
@@ -60,7 +62,11 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
     stallMs: STALL_MS,
   })
   return {
-    ...{ driver, context, node, events, requests },
+    driver,
+    context,
+    node,
+    events,
+    requests,
     kinds: () => events.map(({ kind }) => kind),
     /** Time passes; timers are late by `lateMs`. */
     async pass(ms: number, lateMs = 0) {

@@ -10,6 +10,8 @@ import {
   type Genesis,
   isSignature,
   isTrusted,
+  memberSetOf,
+  membersOf,
   type TrustRule,
 } from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
@@ -39,7 +41,9 @@ export function createAddressBook(options: {
   readonly onPrivate?: ((address: Address) => void) | undefined
 }) {
   const knownByName = new Map<string, { readonly record: AddressRecord; readonly url: string }>()
-  const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
+  const keyByName = new Map(
+    memberSetOf(options.genesis).members.map((node) => [node.name, node.scanKey]),
+  )
 
   const isNewer = ({ name, sequence }: AddressRecord): boolean =>
     sequence > (knownByName.get(name)?.record.sequence ?? -1)
@@ -79,6 +83,11 @@ export function createAddressBook(options: {
     },
     /** The newest record of each node that has one. */
     records: (): AddressRecord[] => [...knownByName.values()].map(({ record }) => record),
+    /** Whether each node whose records count has one. */
+    isComplete: (): boolean =>
+      [...keyByName.keys()].every(
+        (name) => knownByName.has(name) || !isTrusted(options.trust, name),
+      ),
     /** Their URLs, without trailing slash. */
     urls: (): string[] => [...knownByName.values()].map(({ url }) => url),
   }
@@ -90,7 +99,7 @@ export function recordsOfScans(body: unknown): unknown[] | null {
   if (groups === null) return null
   return groups.flatMap((group) =>
     (scansOf(group) ?? []).map((scan) => {
-      const { svName, publicUrl, sequence, signature } = Object(scan)
+      const { svName, publicUrl, sequence, signature } = membersOf(scan)
       return { name: svName, url: publicUrl, sequence, signature }
     }),
   )
@@ -98,16 +107,12 @@ export function recordsOfScans(body: unknown): unknown[] | null {
 
 /** Groups have a member of the same name as the body that holds them. */
 function scansOf(value: unknown): unknown[] | null {
-  const { scans } = Object(value)
+  const { scans } = membersOf(value)
   return Array.isArray(scans) ? scans : null
 }
 
 /** The caller tests that the name is in the genesis, and that the sequence is newer than the known one or -1. */
 function isRecord(value: unknown): value is AddressRecord {
-  const record = Object(value)
-  return (
-    typeof record.url === 'string' &&
-    Number.isSafeInteger(record.sequence) &&
-    isSignature(record.signature)
-  )
+  const { url, sequence, signature } = membersOf(value)
+  return typeof url === 'string' && Number.isSafeInteger(sequence) && isSignature(signature)
 }

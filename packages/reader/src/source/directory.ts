@@ -1,14 +1,18 @@
 /**
  * Learns the addresses of the nodes and keeps them current (D-34). One live source is enough, and no source is ever
- * given up, so addresses are learned as long as one node that knows them is alive. A source that answers with anything
- * but a list is not asked for a minute while another one is there.
+ * given up, so addresses are learned as long as one node that knows them is alive. All are asked at once, because one that
+ * lies can withhold what another one knows. A source that answers with anything but a list, or that is silent for 150 ms
+ * while others complete the addresses, is not asked for a minute while another one is there.
  */
 
 import type { CryptoPort } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import { ReaderError, type ReaderOptions } from '../reader-options.ts'
 import { type Address, createAddressBook, recordsOfScans } from './address-book.ts'
+import { askAll } from './ask-all.ts'
+import { BodyTooLargeError } from './body-pieces.ts'
 import { parseNodeUrl, shownUrl, urlProblem } from './node-url.ts'
 import { GET } from './transport.ts'
 
@@ -18,9 +22,9 @@ const REFRESH_MS = 30_000
 const REFRESH_MS_URGENT = 1000
 /** For a source that takes seconds to answer, on a bad link. */
 const ASK_MS_MAX = 5000
-/** After this time a request may be lost, and the next refresh sends another one. */
+/** After this time a request may be lost: the source hangs, also where no other one answers. */
 const LOST_MS = 2500
-/** How long a source without a list is not asked. */
+/** How long a source without a list, or one that hangs, is not asked. One that answers late is. */
 const PENALTY_MS = 60_000
 
 export function createDirectory(options: {
@@ -49,6 +53,7 @@ export function createDirectory(options: {
   const asking = new Map<string, Promise<void>>()
   const penaltyUntilMs = new Map<string, number>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY
+  let listCount = 0
   let learned = false
   let loaded: Promise<void> | undefined
 
@@ -67,29 +72,39 @@ export function createDirectory(options: {
     }
   }
 
+  const penalize = (url: string) => penaltyUntilMs.set(url, reader.clock.monotonicMs() + PENALTY_MS)
+
   const ask = async (url: string): Promise<void> => {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
     const forget = () => asking.delete(url)
+    const lose = () => {
+      forget()
+      penalize(url)
+    }
     // Both delays end when the source has answered.
-    reader.clock.delay(LOST_MS, abort.signal).then(forget, forget)
+    reader.clock.delay(LOST_MS, abort.signal).then(lose, forget)
     reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, giveUp)
     try {
       const reply = await reader.transport.request({
         ...GET,
         url,
         path: '/v0/scans',
-        bytesMax: scansBytesMax(reader.genesis.nodes.length),
+        bytesMax: scansBytesMax(memberSetOf(reader.genesis).n),
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })
       // 5xx and 429 are of a server, or its proxy, that cannot answer now.
       if (reply.status >= 500 || reply.status === 429) return
       const records = reply.status === 200 ? recordsOfScans(parseJson(reply.body)) : null
-      if (records === null) penaltyUntilMs.set(url, reader.clock.monotonicMs() + PENALTY_MS)
-      else if (await addRecords(records)) await reader.addressStore?.save(book.records())
-    } catch {
+      if (records === null) return void penalize(url)
+      const isNew = await addRecords(records)
+      listCount++
+      penaltyUntilMs.delete(url)
+      if (isNew) await reader.addressStore?.save(book.records())
+    } catch (error) {
       // The other sources and the next refresh remain. Addresses that cannot be stored are learned again.
+      if (error instanceof BodyTooLargeError) penalize(url)
     } finally {
       giveUp()
     }
@@ -98,9 +113,12 @@ export function createDirectory(options: {
   return {
     /** Seeds of the reader, without trailing slash. */
     seeds,
-    /** True until every source of the first round has answered or failed: addresses may still come. */
+    /** True until the first round has ended: addresses may still come. */
     isLearning: () => !learned,
-    /** Asks all sources if a refresh is due, or at once. A hung source does not delay the others. */
+    /**
+     * Asks all sources if a refresh is due, or at once. The round ends when all have answered or failed; when another one
+     * has answered and no address is missing, it waits no longer than 150 ms for the silent ones.
+     */
     async refresh(how: { readonly isUrgent: boolean; readonly isForced?: boolean }): Promise<void> {
       const { isUrgent, isForced = false } = how
       const now = reader.clock.monotonicMs()
@@ -112,9 +130,18 @@ export function createDirectory(options: {
       const urls = [...seeds, ...book.urls()]
       for (const [url, untilMs] of penaltyUntilMs) if (untilMs <= now) penaltyUntilMs.delete(url)
       const usable = urls.filter((url) => !penaltyUntilMs.has(url))
-      for (const url of usable.length > 0 ? usable : urls)
-        if (!asking.has(url)) asking.set(url, ask(url))
-      await Promise.all(asking.values())
+      const listCountBefore = listCount
+      const silent = await askAll({
+        sources: new Set(usable.length > 0 ? usable : urls),
+        clock: reader.clock,
+        ask(url) {
+          const answer = asking.get(url) ?? ask(url)
+          asking.set(url, answer)
+          return answer
+        },
+        isEnough: () => listCount > listCountBefore && book.isComplete(),
+      })
+      for (const url of silent) penalize(url)
       learned = true
     },
   }

@@ -2,6 +2,7 @@
  * The transport of browsers, and of Node without the undici transport: global `fetch` with the bounds of the port.
  */
 import { BodyTooLargeError, createBodyPieces } from './body-pieces.ts'
+import type { Dispatcher } from './interim-answers.ts'
 import type { Transport } from './transport.ts'
 
 /**
@@ -15,7 +16,9 @@ export function createFetchTransport(
   if (send === undefined) throw new TypeError('`fetch` is missing: pass it')
   return {
     async request(input) {
+      const dispatcher = options.fetch === undefined ? await boundedDispatcher() : undefined
       const response = await send(input.url + input.path, {
+        ...(dispatcher && { dispatcher }),
         method: input.method,
         headers: input.headers,
         body: input.body,
@@ -33,6 +36,18 @@ export function createFetchTransport(
       }
     },
   }
+}
+
+/**
+ * What `fetch` of Node.js takes as `dispatcher`: its default one, which is set once its `fetch` is loaded, with a bound of
+ * interim answers. Undefined in browsers and other runtimes, which do not load its code.
+ */
+async function boundedDispatcher() {
+  if (typeof globalThis.Response !== 'function') return undefined
+  const given = (globalThis as unknown as Record<symbol, Dispatcher | undefined>)[
+    Symbol.for('undici.globalDispatcher.1')
+  ]
+  return given && (await import('./interim-answers.ts')).withInterimBound(given)
 }
 
 /**

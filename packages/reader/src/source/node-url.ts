@@ -63,8 +63,7 @@ export function isAuthenticated(url: string): boolean {
 
 /**
  * The name of a machine in an address: one machine has one voice, however its address is written and whatever its port. This
- * machine, with all its spellings, is a machine for each port. Names of others are not resolved: a browser cannot, and
- * different operators share the addresses of a CDN.
+ * machine, with all its spellings, is a machine for each port. Names are not resolved here (`resolveMachines`).
  */
 export function machineOf(url: string): string {
   const { hostname, port, protocol } = new URL(url)

@@ -44,6 +44,9 @@ export type NodeObservations = {
   readonly counters: { requests: number; errors: number; lastError: string | null }
 }
 
+/** A client waits no longer for a silent source before it asks another one as well, whatever the source sends meanwhile. */
+export const HEDGE_MS_MAX = 150
+
 /** The least weight of one answer in the average. */
 const LATENCY_WEIGHT_MIN = 1 / 8
 /** Latency assumed of a node that was never asked: as of one on another continent. */

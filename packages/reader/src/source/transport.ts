@@ -16,6 +16,8 @@ export type TransportRequest = {
    * The longest answer that is still useful. A transport may stop reading one that is much longer, and reject.
    */
   readonly bytesWanted?: () => number
+  /** Called with the size of each part of the body that arrives. The transport of browsers ignores it. */
+  readonly onProgress?: ((bytes: number) => void) | undefined
   /**
    * Refuse to connect if the host resolves to an address that is not public (D-34). Browsers do not show the address,
    * so that their transport ignores this.

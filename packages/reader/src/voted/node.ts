@@ -64,15 +64,17 @@ export function createNode(name: string, index: number): Node {
     latencyMsLast: null,
   }
   const lane = (channel: Channel): Lane => {
-    const source = { ...createSource<Sent>(null, false), counters }
-    // Written once the node is made.
-    return Object.assign(source, {
-      node: null as unknown as Node,
+    return {
+      ...createSource<Sent>(null, false),
+      counters,
+      get node() {
+        return node
+      },
       channel,
       queue: [],
       answeredAtMs: never,
       endedAtMs: never,
-    })
+    }
   }
   const node: Node = {
     index,
@@ -86,7 +88,6 @@ export function createNode(name: string, index: number): Node {
     lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
     counters,
   }
-  for (const one of lanesOf(node)) Object.assign(one, { node })
   return node
 }
 

@@ -1,6 +1,6 @@
 /** The outcome of a read that was not decided (D-38). */
 
-import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
+import { ENTRY_NAME_LENGTH_MAX, memberOf, membersOf } from '@quorumscan/verifier'
 import { parseJson } from '../answers/reply.ts'
 import type {
   Disputed,
@@ -85,12 +85,9 @@ function voteGroups({ nodes }: State, { item, round }: EndedItem): VoteGroupWith
 
 /** The entry in a valid lookup answer; null for anything else. */
 function entryOf(answer: Uint8Array): VoteGroup['entry'] {
-  const entry = Object(Object(parseJson(answer)).entry)
-  return typeof entry.name === 'string' && typeof entry.user === 'string'
-    ? {
-        name: entry.name.slice(0, ENTRY_NAME_LENGTH_MAX),
-        user: entry.user.slice(0, PARTY_LENGTH_MAX),
-      }
+  const { name, user } = membersOf(memberOf(parseJson(answer), 'entry'))
+  return typeof name === 'string' && typeof user === 'string'
+    ? { name: name.slice(0, ENTRY_NAME_LENGTH_MAX), user: user.slice(0, PARTY_LENGTH_MAX) }
     : null
 }
 

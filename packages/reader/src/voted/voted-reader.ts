@@ -6,7 +6,14 @@
  * and callers. This file provides the rest: addresses, and the history of the local replica to compare with the nodes'.
  */
 
-import { type CryptoPort, isTrusted, type Lookup, toHex } from '@quorumscan/verifier'
+import {
+  type CryptoPort,
+  createPlatformCrypto,
+  isTrusted,
+  type Lookup,
+  memberSetOf,
+  toHex,
+} from '@quorumscan/verifier'
 import { timesNow } from '../driver/proven-time.ts'
 import { createDriver } from '../driver/run.ts'
 import { checkLookups, createReaderBase } from '../reader-base.ts'
@@ -41,8 +48,8 @@ const DIGEST_DIGITS = 16
  */
 export function createReader(options: ReaderOptions) {
   const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
-  const nodes = genesis.nodes
-    .map(({ name }) => name)
+  const nodes = memberSetOf(genesis)
+    .members.map(({ name }) => name)
     .filter((name) => isTrusted(options.trust, name))
     .map(createNode)
   /** The last private address reported of each node. */
@@ -54,15 +61,19 @@ export function createReader(options: ReaderOptions) {
     privateUrls.set(name, url)
     options.onPrivateAddress?.({ name, url })
   }
-  const base = createReaderBase(options, {
-    onAddress: (address) => driver.report({ kind: 'located', ...address }),
-    onPrivate(address) {
-      const lastError = `its address is private: ${address.url}`
-      for (const { name, counters } of nodes)
-        if (name === address.name) Object.assign(counters, { lastError })
-      notePrivate(address)
+  const crypto = options.crypto ?? createPlatformCrypto()
+  const base = createReaderBase(
+    { ...options, crypto },
+    {
+      onAddress: (address) => driver.report({ kind: 'located', ...address }),
+      onPrivate(address) {
+        const lastError = `its address is private: ${address.url}`
+        for (const { name, counters } of nodes)
+          if (name === address.name) Object.assign(counters, { lastError })
+        notePrivate(address)
+      },
     },
-  })
+  )
   const { nodeCount, faultyMax, trust, floor, directory } = base
   const hasReplica = localHistoryHash !== undefined
   const state = createState({ nodes, nodeCount, faultyMax, trust, waitMs, hasReplica })

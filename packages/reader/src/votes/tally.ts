@@ -75,7 +75,7 @@ export function decidingGroup(ballot: Ballot, threshold: number): Group | undefi
   return others.length === 0 ? group : undefined
 }
 
-/** What is known of the nodes besides their votes. */
+/** What is known of the nodes in addition to their votes. */
 export type Attendance = {
   /** n of the genesis, including nodes that never answer. */
   readonly nodeCount: number

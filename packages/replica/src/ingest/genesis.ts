@@ -61,8 +61,12 @@ export async function loadOrStart(redis: Redis, context: GenesisContext, signal:
       activities: EMPTY_FRONTIER,
       steps: [step],
       state,
-      stored: { names: new Map(), documents: new Map(documents.map((entity) => [entity, []])) },
-      expired: { seen: [], changes: [] },
+      stored: {
+        names: new Map(),
+        documents: new Map(documents.map((entity) => [entity, []])),
+        totals: new Map(),
+      },
+      expired: { at: genesis.recordTime, seen: [], changes: [] },
     })
     planSyntheticEntries(commands, syntheticEntries(genesis))
     await writeFenced(redis, null, { head, commands, signal })

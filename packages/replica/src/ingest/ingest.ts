@@ -113,7 +113,7 @@ async function followFromHead(
   context.onHeadState(headState, [])
   if (
     context.participant !== undefined &&
-    (await beginHistory(redis, headState, signal)) === 'fenced'
+    (await beginHistory(redis, headState, context)) === 'fenced'
   )
     return
   const working = new WorkingState()

@@ -95,12 +95,15 @@ export async function interpretBatch(
     const { offset, recordTime } = next.entry
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
-    const replacedChange = delta.change && (state.change(delta.change.id) ?? null)
+    const replacedChanges = delta.changes.flatMap(({ id }) => {
+      const record = state.change(id) ?? null
+      return record === null ? [] : [{ id, record }]
+    })
     state.apply(delta)
     const applied = { offset, recordTime, synchronizerId, result }
     const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
     const headAfter = { offset, recordTime, historyHash, entryHash }
-    const step = { ...headAfter, result, delta, activities, replacedChange }
+    const step = { ...headAfter, result, delta, activities, replacedChanges }
     if (participant === undefined) done.push(step)
     else
       done.push({

@@ -1,5 +1,5 @@
-/** Plans the changes of a batch to contracts, their index and due work: the net of all its steps. */
-import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
+/** Plans the changes of a batch to contracts, their index, totals and due work: the net of all its steps. */
+import { amountsOf, dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { CommandSink } from '../storage/commands.ts'
 import {
@@ -11,15 +11,35 @@ import {
 } from '../storage/intern.ts'
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
+import { largestFirst, newestFirst } from '../storage/order.ts'
+import { changeTotal, putTotals, type Totals } from '../storage/totals.ts'
 
 /** Steps with the contracts that they create and archive. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
 
-export function planContracts(commands: CommandSink, steps: Steps, layout: Layout): void {
+/** Keys of the lists by amount whose totals a batch may change. */
+export function touchedTotals(steps: Steps): readonly string[] {
+  const contracts = steps.flatMap(({ delta }) => [...delta.created, ...delta.archived])
+  return [...new Set(contracts.flatMap(amountsOf).map(({ key }) => key))]
+}
+
+/** @param input.totals - The stored ones of `touchedTotals`. */
+export function planContracts(
+  commands: CommandSink,
+  steps: Steps,
+  { layout, totals: stored }: { readonly layout: Layout; readonly totals: Totals },
+): void {
   const { created, archived } = netOf(steps)
-  for (const contract of archived) deleteContract(filed(contract), { commands, layout })
-  for (const contract of created)
+  const totals = new Map(stored)
+  for (const contract of archived) {
+    deleteContract(filed(contract), { commands, layout })
+    for (const entry of amountsOf(contract)) changeTotal(totals, entry, -1)
+  }
+  for (const contract of created) {
     putContract(filed(contract), layout.codec.encode(contract), { commands, layout })
+    for (const entry of amountsOf(contract)) changeTotal(totals, entry, 1)
+  }
+  putTotals(commands, totals)
 }
 
 type Target = { readonly commands: CommandSink; readonly layout: Layout }
@@ -52,15 +72,21 @@ function netOf(steps: Steps) {
 }
 
 function filed(contract: Contract): FiledContract {
-  return { contract, keys: keysOf(contract), due: dueOf(contract) }
+  const [keys, amounts, due] = [keysOf(contract), amountsOf(contract), dueOf(contract)]
+  return { contract, keys, amounts, due }
 }
 
-function indexMembers({ keys }: FiledContract, interned: Interned) {
+function indexMembers({ contract, keys, amounts }: FiledContract, interned: Interned) {
   const id = internedBytes(interned)
-  return keys.map((key) => {
+  const memberOf = (key: string, order: Uint8Array) => {
     const { bucket, rest } = internKey(key)
-    return { key: indexKey(bucket), member: Buffer.concat([rest, id]) }
-  })
+    return { key: indexKey(bucket), member: Buffer.concat([rest, order, id]) }
+  }
+  const byAge = newestFirst(contract.offset)
+  return [
+    ...keys.map((key) => memberOf(key, byAge)),
+    ...amounts.map(({ key, amount }) => memberOf(key, largestFirst(amount))),
+  ]
 }
 
 function dueMembers({ contract, due }: FiledContract, { hasDue }: Layout) {

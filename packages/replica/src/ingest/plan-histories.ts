@@ -2,8 +2,8 @@
  * Plans the additions of a batch to the two histories: rows of the activity history (D-24) and notices with their parties
  * and times, and updates where the app stores a history of them.
  */
-
 import { concatBytes, fromHex, sha256, utf8 } from '@quorumscan/base'
+import type { Contract } from '@quorumscan/model'
 import { append, type Frontier } from '@quorumscan/verifier/state-tree'
 import {
   activityPartyMember,
@@ -12,6 +12,7 @@ import {
   type StoredActivity,
 } from '../storage/activity-member.ts'
 import { putTiles, type WholeSubtree } from '../storage/activity-tiles.ts'
+import { archivalMembers } from '../storage/archivals.ts'
 import type { CommandSink } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
@@ -54,16 +55,30 @@ const HASH_DIGITS = 64
 export const THROUGH_FIELD = 'through'
 /** Field of `history`: the offset up to which updates were pruned or never written. Reads begin after it. */
 export const PRUNED_FIELD = 'pruned'
+/** Field of `history`: the offset up to which the index of archivals is complete. */
+export const ARCHIVALS_FIELD = 'archivals'
 
 export function planUpdates(commands: CommandSink, steps: readonly Step[]): void {
   const last = steps.at(-1)
   if (last?.update === undefined) return
-  for (const { update } of steps) {
+  for (const { update, delta } of steps) {
     if (update == null) continue
     commands.addWhole('XADD', KEYS.updates, utf8(`${update.offset}-0`), 'u', update.bytes)
     for (const member of tagMembers(update)) commands.add('ZADD', KEYS.updateTags, 0, member)
+    putArchivals(commands, update, delta.archived)
   }
-  commands.addWhole('HSET', KEYS.history, THROUGH_FIELD, last.offset)
+  const { offset } = last
+  commands.addWhole('HSET', KEYS.history, THROUGH_FIELD, offset, ARCHIVALS_FIELD, offset)
+}
+
+/** Adds an update to the index of archivals. @param archived - Contracts of earlier updates that it archived. */
+export function putArchivals(
+  commands: CommandSink,
+  { offset }: Pick<StoredUpdate, 'offset'>,
+  archived: readonly Contract[],
+): void {
+  for (const { key, member } of archivalMembers(archived, offset))
+    commands.add('ZADD', key, 0, member)
 }
 
 /** Members of `updateTags`, by which the update is found. */

@@ -9,7 +9,7 @@ import {
   svPartyOf,
 } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
-import { DSO_ENTRY_NAME, type Genesis, svEntryName } from '@quorumscan/verifier'
+import { DSO_ENTRY_NAME, type Genesis, memberSetOf, svEntryName } from '@quorumscan/verifier'
 import type { CommandSink } from '../storage/commands.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
@@ -127,7 +127,7 @@ export function syntheticEntries(genesis: Genesis): readonly EntryFacts[] {
   const empty = { contractId: null, url: '', description: '', expiresAt: null }
   return [
     factsOf({ ...empty, name: DSO_ENTRY_NAME, user: genesis.dso }),
-    ...genesis.nodes.map((node) =>
+    ...memberSetOf(genesis).members.map((node) =>
       factsOf({ ...empty, name: svEntryName(node.name), user: svPartyOf(node) }),
     ),
   ]

@@ -1,6 +1,7 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
 import type { Frontier } from '@quorumscan/verifier/state-tree'
 import { planCompletions } from '../reads/completions.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
@@ -8,6 +9,7 @@ import type { StateMark, StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { encodeTimelineEntry, type Timeline } from '../storage/timeline.ts'
+import type { Totals } from '../storage/totals.ts'
 import { planContracts } from './plan-contracts.ts'
 import { planActivities, planUpdates } from './plan-histories.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
@@ -16,7 +18,8 @@ import type { Step } from './step.ts'
 /**
  * Appends the steps to the timeline, whose oldest entry is the horizon of `head`.
  *
- * @param input.expired - Ids of seen entries and changes that may go at the record time of `head`.
+ * @param input.expired - Seen entries and changes up to `at` may go: the ids of some that are stored. A snapshot of an
+ *   earlier step has those of the steps that its record time is before.
  * @param input.state - As of the last step.
  */
 export function planBatch(input: {
@@ -27,8 +30,9 @@ export function planBatch(input: {
   readonly activities: Frontier
   readonly steps: readonly Step[]
   readonly state: StateMark
-  readonly stored: StoredVersions
+  readonly stored: StoredVersions & { readonly totals: Totals }
   readonly expired: {
+    readonly at: Micros
     readonly seen: readonly Uint8Array[]
     readonly changes: readonly Uint8Array[]
   }
@@ -42,17 +46,17 @@ export function planBatch(input: {
     commands.add('ZREM', KEYS.changesUntil, id)
     commands.add('HDEL', KEYS.changes, id)
   }
-  planContracts(commands, steps, layout)
+  planContracts(commands, steps, { layout, totals: stored.totals })
   const endedCounts = planVersions(commands, steps, { stored, codec: layout.codec })
   const activities = planActivities(commands, steps, input.activities)
   planCompletions(commands, steps)
   planUpdates(commands, steps)
-  // A record that is past its time at the end of the batch is not even written.
+  // A record that may go already is not even written.
   for (const { delta } of steps) {
-    const { change, seen, allocated } = delta
-    if (change !== null && change.record.until > last.recordTime)
-      putChange(commands, fromHex(change.id), change.record)
-    if (seen !== null && seen.until > last.recordTime)
+    const { changes, seen, allocated } = delta
+    for (const { id, record } of changes)
+      if (record.until > expired.at) putChange(commands, fromHex(id), record)
+    if (seen !== null && seen.until > expired.at)
       commands.add('ZADD', KEYS.seen, seen.until, fromHex(seen.id))
     for (const party of allocated) commands.add('ZADD', KEYS.hosted, 0, party)
   }

@@ -1,5 +1,5 @@
 /** One log entry with its effects. Batches consist of steps. */
-import type { ChangeRecord, Head, StateDelta } from '@quorumscan/ledger'
+import type { Head, KeptChange, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
 import type { StoredActivity, TreeRow } from '../storage/activity-member.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
@@ -7,8 +7,8 @@ import type { StoredUpdate } from '../storage/update-codec.ts'
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
   readonly delta: StateDelta
-  /** The change record that the acceptance in `delta` replaces; absent or null for none. */
-  readonly replacedChange?: ChangeRecord | null
+  /** The records that the changes in `delta` replace; absent for none. */
+  readonly replacedChanges?: readonly KeptChange[]
   /** The rows that it adds to the activity history; absent for none. */
   readonly activities?: readonly TreeRow[]
   /** Its notices for the histories of single parties; absent where no history is stored. */

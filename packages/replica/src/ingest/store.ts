@@ -15,8 +15,10 @@ import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { writeBatch } from '../storage/scripts.ts'
 import { createTimeline, decodeTimelineEntry, type Timeline } from '../storage/timeline.ts'
+import { readTotals } from '../storage/totals.ts'
 import { decodeVersions, type Version } from '../storage/versions.ts'
 import { planBatch } from './plan.ts'
+import { touchedTotals } from './plan-contracts.ts'
 import { touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
@@ -118,6 +120,20 @@ export async function writeFenced(
   return isWritten ? 'written' : 'fenced'
 }
 
+/**
+ * One fenced write that leaves the head as it is. So after a lost connection the head does not show whether the write
+ * happened: this throws the error, and the caller begins again.
+ */
+export async function writeAtHead(
+  redis: Redis,
+  head: StoredHead,
+  commands: Pick<GatheredCommands, 'take'>,
+): Promise<WriteOutcome> {
+  const bytes = encodeHead(head)
+  const batch = { expected: bytes, next: bytes, commands: commands.take() }
+  return (await writeBatch(redis, batch)) ? 'written' : 'fenced'
+}
+
 async function writeOnce(
   redis: Redis,
   batch: Parameters<typeof writeBatch>[1] & { readonly signal: AbortSignal },
@@ -139,17 +155,22 @@ async function writeOnce(
   }
 }
 
-// Versions to be extended, records past their time, and last the head that they belong to, in one round trip.
+// Versions to be extended, totals to be changed, records past their time, and last the head that they belong to, in one round trip.
 async function readForPlan(redis: Redis, steps: readonly Step[], expiredAt: Micros) {
   const touched = touchedVersions(steps)
-  const [names, documents, seen, changes, head] = await Promise.all([
+  const [totals, names, documents, seen, changes, head] = await Promise.all([
+    readTotals(redis, touchedTotals(steps)),
     readVersions(redis, 'names', touched.names),
     readVersions(redis, 'documents', touched.documents),
     redis.zrangebyscoreBuffer(KEYS.seen, '-inf', expiredAt, 'LIMIT', 0, EXPIRED_PORTION),
     redis.zrangebyscoreBuffer(KEYS.changesUntil, '-inf', expiredAt, 'LIMIT', 0, EXPIRED_PORTION),
     readHeadBytes(redis),
   ])
-  return { stored: { names, documents }, expired: { seen, changes }, head }
+  return {
+    stored: { names, documents, totals },
+    expired: { at: expiredAt, seen, changes },
+    head,
+  }
 }
 
 /** Versions by field; none for a field that is not stored. */

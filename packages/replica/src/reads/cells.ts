@@ -27,7 +27,8 @@ async function fetchContractCells(store: Store, asked: CellRequest): Promise<Loa
     value,
   }))
   for (const [index, { contracts }] of byKey.entries()) {
-    const value = contracts.map(({ contractId }) => contractId)
+    // Interpretation sees them in the order of their ids, whatever the order of the index is.
+    const value = contracts.map(({ contractId }) => contractId).sort()
     cells.push({ kind: 'index', key: asked.index[index] as string, value })
     for (const contract of contracts)
       cells.push({ kind: 'contract', id: contract.contractId, value: contract })

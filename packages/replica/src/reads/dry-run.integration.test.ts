@@ -66,7 +66,7 @@ it.for([1, 2])(
       scenario.do(sv, advanceRoundsCommand({ dsoRules, sv: sv.party }))
       await apply(scenario, headState)
     })
-    const result = await dryRun(
+    const { result } = await dryRun(
       { redis: racing, layout },
       submissionOf({
         genesis: scenario.network.genesisHash,

@@ -3,7 +3,7 @@ import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/bas
 import { ScanError } from '@quorumscan/errors'
 import { interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
+import { canonicalJson, type Genesis } from '@quorumscan/verifier'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
@@ -15,23 +15,23 @@ const DRY_RUN_ATTEMPTS = 3
 
 type Options = { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number }
 
-/** What the submission would do as the next entry. Its signature is not looked at. */
+/** What the submission would do as the next entry, with its result. Its signature is not looked at. */
 export async function dryRun(store: Store, submission: Submission, options: Options) {
   for (let attempt = 1; ; attempt++) {
-    const { isConsistent, result } = await dryRunOnce(store, submission, options)
+    const { isConsistent, done } = await dryRunOnce(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
-    if (result !== null && (isConsistent || isLast)) return result
+    if (done !== null && (isConsistent || isLast)) return done
     if (isLast) throw headMoved('try the command')
   }
 }
 
 /**
- * `isConsistent` is false if the head moved between two fetches, `result` null if cells of two moments contradict
+ * `isConsistent` is false if the head moved between two fetches, `done` null if cells of two moments contradict
  * each other.
  */
 async function dryRunOnce(store: Store, submission: Submission, options: Options) {
   const { genesis, genesisHash } = options
-  const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
+  const entryHash = toHex(sha256(utf8(canonicalJson(submission))))
   const begin = await reach(readHeadBytes(store.redis))
   if (begin === null) throw new ScanError('NOT_READY', 'The replica is empty.')
   const head = decodeHead(begin)
@@ -47,13 +47,13 @@ async function dryRunOnce(store: Store, submission: Submission, options: Options
     for (;;) {
       const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
       if (interpretation.kind === 'done')
-        return { isConsistent: await isConsistent(), result: interpretation.result }
+        return { isConsistent: await isConsistent(), done: interpretation }
       if (interpretation.kind === 'unknown version') throw unknownVersion(interpretation.version)
       view.load(await reach(fetchCells(store, interpretation.keys)))
     }
   } catch (error) {
     // Interpretation trusts its cells to agree with each other.
     if (!(error instanceof AssertionError) || (await isConsistent())) throw error
-    return { isConsistent: false, result: null }
+    return { isConsistent: false, done: null }
   }
 }

@@ -6,6 +6,7 @@
  * newer offsets.
  */
 import { setImmediate } from 'node:timers/promises'
+import { bytesOfCache, held } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
@@ -34,11 +35,15 @@ export function createNameReader(
   } = {},
 ) {
   const { cacheBytesMax = CACHE_BYTES_MAX, onRead = () => {} } = options
-  const cached = new LRUCache<string, { readonly value: Buffer | null }>({
-    maxSize: cacheBytesMax,
-    sizeCalculation: ({ value }, name) =>
-      CACHE_OVERHEAD_BYTES + name.length + (value?.byteLength ?? 0),
-  })
+  const cached = held(
+    { owner: 'replica', name: 'bytes of cached names', kind: 'cache', bound: cacheBytesMax },
+    new LRUCache<string, { readonly value: Buffer | null }>({
+      maxSize: cacheBytesMax,
+      sizeCalculation: ({ value }, name) =>
+        CACHE_OVERHEAD_BYTES + name.length + (value?.byteLength ?? 0),
+    }),
+    bytesOfCache,
+  )
   /** The head for which the cache is valid; −1 before the first write. */
   let validAt: Offset = -1
   let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null

@@ -1,20 +1,34 @@
 /** Reads of the newest applied state: the reading part of the port `Ledger`, and what wallets and the /v2 surface need. */
 import { assert, type Clock } from '@quorumscan/base'
-import type { DueItem, Ledger } from '@quorumscan/ledger'
-import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
+import { type DueItem, growthOf, type Ledger } from '@quorumscan/ledger'
+import type {
+  Contract,
+  ContractId,
+  EntryResult,
+  Micros,
+  Offset,
+  PartyId,
+  Submission,
+} from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { contractIdOf } from '../storage/intern.ts'
 import { dueKey, KEYS } from '../storage/keys.ts'
+import { newestFirst } from '../storage/order.ts'
 import { fetchCells } from './cells.ts'
 import { readCompletions } from './completions.ts'
 import {
+  type ListPage,
+  type Position,
   readActiveContracts,
   readJoinedContracts,
+  readListPage,
+  readTotalsAtHead,
   type Store,
   walkContracts,
   walkContractsByKey,
+  walkContractsByKeys,
 } from './contracts.ts'
 import { dryRun } from './dry-run.ts'
 
@@ -50,17 +64,26 @@ export function createNewestReads(context: {
      */
     contractsByKeys: (keys: readonly string[], { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) =>
       readJoinedContracts(store, keys, limit),
+    /** A page of the contracts under any of the index keys, which have the same order (`contracts.ts`). */
+    listContracts: (
+      keys: readonly string[],
+      page: { readonly after?: Position | undefined; readonly limit: number },
+    ): Promise<ListPage> => readListPage(store, keys, page),
+    /** Number and sum of the contracts of each of these lists by amount (`amountKey`), at one head. */
+    totals: (keys: readonly string[]) => readTotalsAtHead(store, keys),
     /** Completions of the local participant after an offset and up to another one, at most one per offset. */
     completions: (range: Parameters<typeof readCompletions>[1]) => readCompletions(redis, range),
+    /** All active contracts, in portions (`contracts.ts`). */
+    walkContracts: () => walkContracts(store),
     /**
-     * Active contracts under an index key, or all of them for null, in portions (`contracts.ts`).
+     * Active contracts under index keys that were created up to an offset, in portions: later ones are not read.
      *
-     * @param portion - Contracts of a portion at most, if there is a key.
+     * @param of.portion - Contracts of a portion, about.
      */
-    walkContracts: (key: string | null, portion?: number) =>
-      key === null
-        ? walkContracts(store)
-        : walkContractsByKey(store, key, portion === undefined ? {} : { portion }),
+    walkContractsByKeys: (
+      keys: readonly string[],
+      { portion, upTo }: { readonly portion: number; readonly upTo: Offset },
+    ) => walkContractsByKeys(store, keys, { portion, from: newestFirst(upTo) }),
     async isPartyAllocated(party: PartyId) {
       const [cell] = await reach(fetchCells(store, [{ kind: 'party', id: party }]))
       return cell?.value === true
@@ -81,9 +104,15 @@ export function createNewestReads(context: {
       assert(layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)
       return await readDueItems(redis, query, recordTime())
     },
-    dryRun(...[submission, { notBefore = 0 } = {}]: Parameters<Ledger['dryRun']>) {
+    async dryRun(...[submission, { notBefore = 0 } = {}]: Parameters<Ledger['dryRun']>) {
       const now = Math.max(clock.nowMicros(), notBefore)
-      return dryRun(store, submission, { genesis, genesisHash, now })
+      return (await dryRun(store, submission, { genesis, genesisHash, now })).result
+    },
+    /** As `dryRun`, with the bytes by which the state would grow (`growthOf`). */
+    async judge(submission: Submission): Promise<{ result: EntryResult; growth: number }> {
+      const options = { genesis, genesisHash, now: clock.nowMicros() }
+      const { result, delta } = await dryRun(store, submission, options)
+      return { result, growth: result.kind === 'accepted' ? growthOf(delta) : 0 }
     },
   }
 }

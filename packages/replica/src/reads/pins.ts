@@ -1,6 +1,5 @@
 /** Decides which offsets can be read, and waits for one that is close ahead (D-10). */
-import { anySignal, type Clock } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
+import { anySignal, type Clock, held } from '@quorumscan/base'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import type { HeadState } from '../ingest/store.ts'
@@ -11,14 +10,20 @@ import { offsetNotReached, offsetPruned } from './reads.ts'
 const PIN_WAIT_MS = 250
 /** The distance of such an offset: 4 000 entries per second reach it in that time. */
 const PIN_AHEAD_MAX = 1_000
-/** Concurrent reads that wait. Each takes a small object and a timer. */
-const PIN_WAITERS_MAX = 10_000
 
 /** An offset that can be read. */
 export type Pinned = HistoryPoint
 
 export function createPins(headStateOf: () => HeadState, clock: Clock) {
-  const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
+  const waiters = held(
+    {
+      owner: 'replica',
+      name: 'reads that wait for an offset',
+      kind: 'work',
+      bound: 'requests that wait for news',
+    },
+    new Set<{ readonly offset: Offset; readonly wake: () => void }>(),
+  )
   const headOffset = () => headStateOf().head.offset
 
   /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
@@ -33,10 +38,6 @@ export function createPins(headStateOf: () => HeadState, clock: Clock) {
 
   const waitFor = async (offset: Offset, signal: AbortSignal): Promise<void> => {
     if (!isOffset(offset) || offset > headOffset() + PIN_AHEAD_MAX) throw offsetNotReached(offset)
-    if (waiters.size >= PIN_WAITERS_MAX)
-      throw new ScanError('OVERLOADED', 'Too many reads wait for a later offset.', {
-        retryAfterSeconds: 1,
-      })
     const reached = new AbortController()
     const waiter = { offset, wake: () => reached.abort() }
     waiters.add(waiter)
@@ -51,9 +52,9 @@ export function createPins(headStateOf: () => HeadState, clock: Clock) {
   return {
     /**
      * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is close ahead
-     * (D-10).
+     * (D-10). The server bounds how many requests wait, and its clients share it (`load-shedder.ts`).
      *
-     * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+     * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED.
      */
     async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
       const offset = at ?? headOffset()

@@ -3,7 +3,10 @@ import type { TimelineEntry } from '../storage/timeline.ts'
 import { createStoredPages } from './stored-pages.ts'
 
 const positionAt = (offset: number): TimelineEntry => ({
-  ...{ offset, recordTime: offset, historyHash: 'ab'.repeat(32), endedCount: 0 },
+  offset,
+  recordTime: offset,
+  historyHash: 'ab'.repeat(32),
+  endedCount: 0,
 })
 
 /** Returns the number of the read that a page is of. */

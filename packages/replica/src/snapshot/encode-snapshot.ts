@@ -4,12 +4,11 @@
  * this process may delay other requests.
  */
 
-import { ByteWriter, toHex } from '@quorumscan/base'
+import { ByteWriter, held, toHex } from '@quorumscan/base'
 import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
-import type { Micros, Offset, PartyId } from '@quorumscan/model'
+import type { Offset, PartyId } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
-import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
 import type { Step } from '../ingest/step.ts'
 import { expiredUntil } from '../reads/activity-reads.ts'
@@ -21,6 +20,7 @@ import { decodeSpan } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
 import { BUCKETS, internContractId, lexBound } from '../storage/intern.ts'
 import { contractsKey, KEYS } from '../storage/keys.ts'
+import { byMember, byScore } from '../storage/sorted-sets.ts'
 import { contractsAt } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
 
@@ -122,9 +122,13 @@ async function* changes({ store, head, recorder }: Context): Records {
     last = end
     return [...byId.values()].sort(compareChanges).map((one) => ({ kind: 'change', ...one }))
   }
-  for await (const members of byScore(store.redis, KEYS.changesUntil, head.recordTime)) {
+  for await (const members of byScore(store.redis, KEYS.changesUntil, head.recordTime, PORTION)) {
     const ids = members.map(({ member }) => member)
-    const values = await store.redis.hmgetBuffer(KEYS.changes, ...ids)
+    const values: (Buffer | null)[] = []
+    for (let start = 0; start < ids.length; start += PORTION)
+      values.push(
+        ...(await store.redis.hmgetBuffer(KEYS.changes, ...ids.slice(start, start + PORTION))),
+      )
     const end = members.at(-1)
     const found = ids.flatMap((id, index) => {
       const value = values[index]
@@ -143,7 +147,7 @@ function compareChanges(a: Change, b: Change): number {
 }
 
 async function* seen({ store, head, recorder }: Context): Records {
-  for await (const members of byScore(store.redis, KEYS.seen, head.recordTime))
+  for await (const members of byScore(store.redis, KEYS.seen, head.recordTime, PORTION))
     yield members
       .filter(({ member }) => !recorder.isSeen(toHex(member)))
       .map(({ member, score }) => ({ kind: 'seen', id: member, until: score }))
@@ -198,64 +202,52 @@ async function* activities({ store, head, genesis }: Context): Records {
   }
 }
 
-/** A sorted set of score 0, in the order of its members. */
-async function* byMember(
-  redis: Redis,
-  key: string,
-  { min, max }: { readonly min: Buffer | string; readonly max: Buffer | string },
-  count: number,
-): AsyncGenerator<readonly Buffer[]> {
-  let from = min
-  for (;;) {
-    const members = await redis.zrangebylexBuffer(key, from, max, 'LIMIT', 0, count)
-    yield members
-    const last = members.at(-1)
-    if (last === undefined || members.length < count) return
-    from = lexBound('(', last)
-  }
-}
-
-type Scored = { readonly member: Buffer; readonly score: number }
-
-/**
- * A sorted set by score, then member, above a score. A member that is added meanwhile may be returned or not. It must
- * not hide another member: if it is inserted among equal scores, it shifts the others, and none is returned twice.
- */
-async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerator<Scored[]> {
-  let last: Scored | null = null
-  let skip = 0
-  for (;;) {
-    const min = last === null ? `(${above}` : last.score
-    const range = ['WITHSCORES', 'LIMIT', skip, PORTION] as const
-    const flat = await redis.zrangebyscoreBuffer(key, min, '+inf', ...range)
-    const members: Scored[] = []
-    for (let at = 0; at + 1 < flat.length; at += 2)
-      members.push({ member: flat[at] as Buffer, score: Number(flat[at + 1]) })
-    const end: Scored | undefined = members.at(-1)
-    if (end === undefined) return
-    const isNew = ({ member, score }: Scored) =>
-      last === null || score > last.score || Buffer.compare(member, last.member) > 0
-    const equal = members.filter(({ score }) => score === end.score).length
-    yield members.filter(isNew)
-    skip = end.score === last?.score ? skip + equal : equal
-    last = end
-  }
-}
-
 /** The most changes to remember, about 1 KiB each. A snapshot that takes longer is abandoned. */
 const REMEMBERED_MAX = 200_000
 
 /** Records the changes after the offset of a snapshot while its records are made. */
 export function createChangeRecorder(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
-  const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
-  const replaced = new Map<string, ChangeRecord>()
-  const seen = new Set<string>()
-  const allocated = new Set<PartyId>()
+  const archivedByBucket = held(
+    {
+      owner: 'replica',
+      name: 'changed parts of contracts during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Map<string, Map<string, Uint8Array>>(),
+  )
+  const replaced = held(
+    {
+      owner: 'replica',
+      name: 'replaced records during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Map<string, ChangeRecord>(),
+  )
+  const seen = held(
+    {
+      owner: 'replica',
+      name: 'seen entries during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Set<string>(),
+  )
+  const allocated = held(
+    {
+      owner: 'replica',
+      name: 'new parties during a snapshot',
+      kind: 'work',
+      bound: REMEMBERED_MAX,
+    },
+    new Set<PartyId>(),
+  )
   let remembered = 0
 
   return {
     /** False if there are too many changes. */
-    add({ delta, replacedChange }: Step): boolean {
+    add({ delta, replacedChanges = [] }: Step): boolean {
       for (const contract of delta.archived) {
         if (contract.offset > offset) continue
         const { bucket, rest } = internContractId(contract.contractId)
@@ -264,9 +256,9 @@ export function createChangeRecorder(offset: Offset, codec: Pick<ContractCodec, 
         archived.set(toHex(rest), codec.encode(contract))
         remembered++
       }
-      const id = delta.change?.id
-      if (id !== undefined && replacedChange != null && replacedChange.offset <= offset) {
-        replaced.set(id, replacedChange)
+      for (const { id, record } of replacedChanges) {
+        if (record.offset > offset) continue
+        replaced.set(id, record)
         remembered++
       }
       if (delta.seen !== null) seen.add(delta.seen.id)

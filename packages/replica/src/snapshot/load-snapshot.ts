@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { sha256 } from '@quorumscan/base'
-import type { PeerSnapshot } from '@quorumscan/ledger'
+import type { PeerSnapshot, Total } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
@@ -36,6 +36,7 @@ import { createGatheredCommands } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { encodeTimelineEntry } from '../storage/timeline.ts'
+import { changeTotal, putTotals } from '../storage/totals.ts'
 import type { Version } from '../storage/versions.ts'
 import {
   createRecordReader,
@@ -107,6 +108,7 @@ export async function loadSnapshot(
   reader.end()
   if (!isOver) throw new SnapshotError('the snapshot has no end record, or lacks records before it')
   const loaded = await flush()
+  contracts.loadTotals()
   contracts.loadDocuments(documentIds)
   await writes.drain()
   const { stateRoot, offset, endedCount } = loaded
@@ -159,6 +161,7 @@ export function createContractLoader(context: {
 }) {
   const { redis, writes, layout, history } = context
   const names = new Set<string>()
+  const totals = new Map<string, Total>()
   const documents = new Map<
     ContractId,
     { readonly contract: Contract; readonly body: Uint8Array }
@@ -173,6 +176,7 @@ export function createContractLoader(context: {
         const filed = layout.codec.decodeFiled(body)
         const { contract } = filed
         putContract(filed, body, { commands: writes, layout })
+        for (const entry of filed.amounts) changeTotal(totals, entry, 1)
         const found = versionFieldOf(contract)
         if (found?.kind === 'documents') documents.set(contract.contractId, { contract, body })
         if (found?.kind !== 'names') continue
@@ -188,6 +192,8 @@ export function createContractLoader(context: {
       }
       putNames(writes, versions, entries)
     },
+    /** Called after all contracts are loaded. */
+    loadTotals: () => putTotals(writes, totals),
     /** Called after all contracts are loaded, with those in force that lookups read, by entity, newest first. */
     loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
       const contracts = new Map<string, readonly Contract[]>()

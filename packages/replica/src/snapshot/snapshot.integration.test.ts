@@ -1,13 +1,21 @@
 /** @module-tag rest */
 import { sha256Hex } from '@quorumscan/base'
-import type { LogEntry, PeerSnapshot } from '@quorumscan/ledger'
+import { coinRules, type LogEntry, type PeerSnapshot, tapCommand } from '@quorumscan/ledger'
+import { Scenario } from '@quorumscan/ledger/testing'
+import { execute } from '@quorumscan/redis'
 import { cases, createSeededIntegers, startRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { putChange } from '../ingest/plan.ts'
+import { loadHeadState } from '../ingest/store.ts'
+import { createGatheredCommands, toRedis } from '../storage/commands.ts'
+import { createLayout } from '../storage/layout.ts'
 import { naiveStates } from '../testing/naive-state.ts'
 import { growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
+import { createChangeRecorder, encodeSnapshot } from './encode-snapshot.ts'
+import { createRecordReader } from './records.ts'
 
 /** The state root follows the length of the head, its kind, its version and three hashes. */
 const STATE_ROOT_AT = 2 + 1 + 1 + 3 * 32
@@ -115,5 +123,66 @@ describe.each([
           yield bytes.subarray(at, at + pieceBytes)
       })(),
     }
+  }
+})
+
+it('has records that end before the batch does in which its offset is', async () => {
+  const scenario = new Scenario()
+  const { ledger } = scenario
+  const actor = scenario.actor('alice')
+  const tap = { coinRules: scenario.the(coinRules), receiver: actor.party, amount: 1n }
+  scenario.submit(actor, tapCommand(tap), { notAfter: ledger.head().recordTime + 3 })
+  ledger.advance(1)
+  const due = ledger.head().offset
+  ledger.advance(5)
+  const log = ledger.entries()
+  const isDue = (offset: number) => offset === due
+  await using one = await startRedis()
+  await using two = await startRedis()
+  const whole = await follow(scenario, one, { log, isDue })
+  const upTo = await follow(scenario, two, { log: log.slice(0, due), isDue })
+  expect(whole.taken.get(due)).toEqual(upTo.taken.get(due))
+})
+
+it('has all changes that end at the same time, and asks for no more than 1000 at once', async () => {
+  const scenario = new Scenario()
+  const { genesis, genesisHash } = scenario.network
+  scenario.ledger.advance(1)
+  await using redis = await startRedis()
+  await follow(scenario, redis, { log: scenario.ledger.entries() })
+  const connection = redis.connect()
+  try {
+    const { head } = (await loadHeadState(connection)) ?? expect.unreachable('a head is stored')
+    const until = head.recordTime + 1
+    const count = 2_500
+    const commands = createGatheredCommands()
+    for (let number = 0; number < count; number++) {
+      const id = new Uint8Array(32)
+      new DataView(id.buffer).setUint32(0, number)
+      const { offset, recordTime } = head
+      putChange(commands, id, { offset, recordTime, until, submissionId: 'one of many' })
+    }
+    const pipeline = connection.pipeline()
+    for (const [name, ...args] of commands.take()) pipeline.call(name, ...args.map(toRedis))
+    await execute(pipeline)
+    await connection.config('RESETSTAT')
+    const layout = createLayout({ genesis, genesisHash })
+    const bytes = encodeSnapshot({
+      store: { redis: connection, layout },
+      head: { ...head, genesisHash, stateRoot: '00'.repeat(32) },
+      recorder: createChangeRecorder(head.offset, layout.codec),
+      genesis,
+      signal: new AbortController().signal,
+    })
+    const reader = createRecordReader()
+    const found: number[] = []
+    for await (const piece of bytes)
+      for (const record of reader.add(piece))
+        if (record.kind === 'change' && record.record.until === until)
+          found.push(Buffer.from(record.id).readUInt32BE())
+    expect(found).toEqual(Array.from({ length: count }, (_, number) => number))
+    expect(await connection.info('commandstats')).toContain('cmdstat_hmget:calls=3,')
+  } finally {
+    connection.disconnect()
   }
 })

@@ -2,7 +2,7 @@
  * The leaves of the state tree in memory. Entries are packed into one array of bytes, where the two leaves of an
  * entry, by name and by party, share a record: a network has many. The few other leaves are objects.
  */
-import { assert, fromHex, sha256, utf8 } from '@quorumscan/base'
+import { assert, fromHex, held, sha256, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 import type { Leaf } from '@quorumscan/verifier/state-tree'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
@@ -45,8 +45,19 @@ export function createLeafStore() {
   let view = new DataView(bytes.buffer)
   let usedBlocks = 0
   /** Freed records by their count of blocks. */
-  const free = new Map<number, number[]>()
-  const values = new Map<number, StoredLeaf>()
+  const free = held(
+    { owner: 'replica', name: 'sizes of freed records', kind: 'state', bound: 'one of each size' },
+    new Map<number, number[]>(),
+  )
+  const values = held(
+    {
+      owner: 'replica',
+      name: 'long values of the state tree',
+      kind: 'state',
+      bound: 'those of the state',
+    },
+    new Map<number, StoredLeaf>(),
+  )
   let nextValueId = VALUE_ID_MIN
 
   const allocate = (blocks: number): number => {

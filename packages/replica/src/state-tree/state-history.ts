@@ -2,7 +2,7 @@
  * The state tree of one history of the log. Ingest applies each entry to it, in order. The tree has a root at each
  * certifiable offset, however the log was cut into batches. The trees of recent certifiable offsets stay in memory.
  */
-import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
+import { assert, held, sha256, toBase64, toHex } from '@quorumscan/base'
 import type { Contract, Offset } from '@quorumscan/model'
 import type { Genesis, HistoryPoint, StatePoint } from '@quorumscan/verifier'
 import {
@@ -57,7 +57,15 @@ export function createStateHistory(
   const tree = createStateTree(store, { sha256, toBase64 })
   const recent: RecentState[] = []
   const untaken: StatePoint[] = []
-  const documents = new Map<string, readonly Contract[]>()
+  const documents = held(
+    {
+      owner: 'replica',
+      name: 'documents of the state tree',
+      kind: 'state',
+      bound: 'those of the state',
+    },
+    new Map<string, readonly Contract[]>(),
+  )
   let isDocumentsChanged = false
   let activities = EMPTY_FRONTIER
   /** The activity tree that the leaf of the state tree has. */

@@ -2,7 +2,7 @@
  * The state tree as apps use it: a root for each certifiable offset, to be signed, and proofs against the roots of
  * recent offsets.
  */
-import { bufferOf, fromUtf8, singleFlight } from '@quorumscan/base'
+import { bufferOf, bytesOfCache, fromUtf8, held, singleFlight } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { Genesis, StatePoint } from '@quorumscan/verifier'
@@ -36,18 +36,30 @@ export function createStateService(context: {
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }) {
   const { treeUpdater, head } = context
-  const listeners = new Set<(point: StatePoint) => void>()
+  const listeners = held(
+    {
+      owner: 'replica',
+      name: 'listeners of states',
+      kind: 'state',
+      bound: 'one of each part of the process',
+    },
+    new Set<(point: StatePoint) => void>(),
+  )
   /** The newest offset that was reported to listeners. */
   let reportedUpTo: Offset = -1
   /** The keys and values follow from the log alone, so that no entry can be outdated. */
-  const provenByRange = new LRUCache<string, ProvenRange>({
-    maxSize: PROVEN_BYTES_MAX,
-    sizeCalculation: ({ proof, leaves }, key) =>
-      PROVEN_OVERHEAD_BYTES +
-      key.length +
-      proof.length +
-      leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
-  })
+  const provenByRange = held(
+    { owner: 'replica', name: 'bytes of cached proofs', kind: 'cache', bound: PROVEN_BYTES_MAX },
+    new LRUCache<string, ProvenRange>({
+      maxSize: PROVEN_BYTES_MAX,
+      sizeCalculation: ({ proof, leaves }, key) =>
+        PROVEN_OVERHEAD_BYTES +
+        key.length +
+        proof.length +
+        leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
+    }),
+    bytesOfCache,
+  )
 
   const recentAt = (at: Offset) => {
     const diverged = treeUpdater.diverged()

@@ -11,11 +11,10 @@ import { contractBlob, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
 import {
   canonicalJson,
-  formatInstant as formatTime,
+  formatInstant,
   type Genesis,
   type Json,
-  maxFaulty,
-  quorumOf,
+  memberSetOf,
 } from '@quorumscan/verifier'
 import { type Frontier, joinSubtrees } from '@quorumscan/verifier/state-tree'
 
@@ -44,14 +43,14 @@ export function documentLeaves(documents: Documents, genesis: Genesis): readonly
 }
 
 /** Who signs roots, and how many of them may lie. */
-export function membersLeaf({ nodes }: Genesis): ConstantLeaf {
+export function membersLeaf(genesis: Genesis): ConstantLeaf {
+  const { members: nodes, n, f } = memberSetOf(genesis)
   const members = nodes.map(({ name, scanKey, operatorKey }) => ({
     name,
     scan_key: scanKey,
     operator_key: operatorKey,
   }))
-  const n = nodes.length
-  return { key: ['m'], value: canonicalJson({ members, n, f: maxFaulty(n) }) }
+  return { key: ['m'], value: canonicalJson({ members, n, f }) }
 }
 
 function dsoOf(documents: Documents, genesis: Genesis): Json {
@@ -59,7 +58,7 @@ function dsoOf(documents: Documents, genesis: Genesis): Json {
   const coinRules = stateOf('CoinRules')
   return {
     dso_party_id: genesis.dso,
-    voting_threshold: quorumOf(genesis.nodes.length),
+    voting_threshold: memberSetOf(genesis).quorum,
     latest_mining_round: stateOf('OpenMiningRound'),
     coin_rules: coinRules,
     amulet_rules: withSchedule(coinRules),
@@ -76,7 +75,7 @@ function ansRulesOf(documents: Documents, genesis: Genesis): Json {
 /** The addresses of the scan nodes, in the order of the genesis. */
 function scansOf(documents: Documents, genesis: Genesis): Json {
   const addresses = (documents.get('ScanAddress') ?? []).map((each) => payloadOf(scanAddress, each))
-  const scans = genesis.nodes.flatMap((node) =>
+  const scans = memberSetOf(genesis).members.flatMap((node) =>
     addresses
       .filter(({ name }) => name === node.name)
       .map(({ url, name, sequence, signature }) => ({
@@ -104,7 +103,7 @@ function contractState(contract: Contract, { synchronizerId }: Genesis): Contrac
       contract_id: contract.contractId,
       payload: contract.payload as Json,
       created_event_blob: Buffer.from(contractBlob(contract)).toString('base64'),
-      created_at: formatTime(contract.createdAt),
+      created_at: formatInstant(contract.createdAt),
     },
     domain_id: synchronizerId,
   }

@@ -1,7 +1,7 @@
 /** The bytes of an entry as a lookup answers them, made once and stored ready to be sent. */
 import { assert, bufferOf, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Micros, PartyId } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 
 /** The JSON of an entry, with its members in the order of D-8. */
 export type EntryBody = {
@@ -15,7 +15,7 @@ export type EntryBody = {
 
 export function encodeEntryBody(entry: EntryBody): Uint8Array {
   const { contractId: contract_id, user, name, url, description, expiresAt } = entry
-  const expires_at = expiresAt === null ? null : formatTime(expiresAt)
+  const expires_at = expiresAt === null ? null : formatInstant(expiresAt)
   return utf8(JSON.stringify({ contract_id, user, name, url, description, expires_at }))
 }
 

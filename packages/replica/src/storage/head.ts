@@ -32,7 +32,7 @@ export type StateMark = {
 }
 
 /** Increases with each change of the layout of any value. A replica of an older layout is rebuilt, one of a newer refused. */
-const LAYOUT = 8
+const LAYOUT = 9
 /** In the order in which they are stored; the root and three more numbers follow. */
 const HASH_NAMES = ['genesisHash', 'historyHash', 'entryHash', 'dueHash'] as const
 const NUMBER_NAMES = ['offset', 'recordTime', 'horizon', 'endedCount', 'cleanedCount'] as const

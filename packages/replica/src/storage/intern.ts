@@ -16,6 +16,10 @@ export const INDEX_TAG_BYTES = 8
 export const BUCKET_BYTES = 2
 /** 128 bits with the bucket; contracts show which id they have. */
 const ID_REST_BYTES = 15
+/** Bytes of the short form of a contract id, bucket included: the end of each member of an index. */
+export const SHORT_ID_BYTES = BUCKET_BYTES + ID_REST_BYTES
+/** 128 bits with the bucket: a total does not show which key it has. */
+const TOTAL_REST_BYTES = 15
 
 /** The digits of base 64, in the order of their bytes. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
@@ -34,6 +38,11 @@ export type Interned = { readonly bucket: string; readonly rest: Uint8Array }
 
 export function internKey(indexKey: string): Interned {
   return internHash(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
+}
+
+/** Of the key of a list whose total is kept. */
+export function internTotal(amountKey: string): Interned {
+  return internHash(Buffer.from(sha256Hex(amountKey), 'hex'), TOTAL_REST_BYTES)
 }
 
 /** Undefined if the text is not a contract id, so that nothing can be found under it. */
@@ -82,7 +91,8 @@ export function lexBound(kind: '[' | '(', member: Uint8Array): Buffer {
 function successorOf(prefix: Uint8Array): Uint8Array {
   let end = prefix.byteLength
   while (end > 0 && prefix[end - 1] === 0xff) end--
-  const bytes = prefix.slice(0, end)
+  // A copy: `slice` of a Buffer is a view.
+  const bytes = new Uint8Array(prefix.subarray(0, end))
   bytes[end - 1] = (bytes[end - 1] ?? 0) + 1
   return bytes
 }

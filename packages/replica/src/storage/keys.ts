@@ -45,7 +45,10 @@ export const KEYS = {
   updates: '{replica}:updates',
   /** sorted set, score 0: tag of an update's id, or of that of a contract that it archived ‖ its offset in digits */
   updateTags: '{replica}:update-tags',
-  /** hash: through -> offset up to which `updates` is complete; pruned -> offset after which it begins */
+  /**
+   * hash: through -> offset up to which `updates` is complete; pruned -> offset after which it begins; archivals -> offset
+   * up to which their index is complete
+   */
   history: '{replica}:history',
 } as const
 
@@ -63,9 +66,19 @@ export function contractsKey(bucket: string): string {
 }
 export const CONTRACTS_PREFIX = '{replica}:contracts:'
 
-/** sorted set, score 0: rest of an index tag ‖ contract id, of all whose tags begin with the bucket */
+/** sorted set, score 0: rest of an index tag ‖ order ‖ contract id, of all whose tags begin with the bucket (`order.ts`) */
 export function indexKey(bucket: string): string {
   return `{replica}:index:${bucket}`
+}
+
+/** sorted set, score 0: archivals of the updates in `updates`, of all whose tags begin with the bucket (`archivals.ts`) */
+export function archivalsKey(bucket: string): string {
+  return `{replica}:archivals:${bucket}`
+}
+
+/** hash: rest of the tag of a list by amount -> its total, of all whose tags begin with the bucket (`totals.ts`) */
+export function totalsKey(bucket: string): string {
+  return `{replica}:totals:${bucket}`
 }
 
 /** sorted set, score record time in µs: contract id, in full, for which the job is due */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import { type Argument, type Command, toRedis } from './commands.ts'
-import { type Bounds, BUCKET_BYTES, INDEX_TAG_BYTES, TAG_BYTES } from './intern.ts'
+import { type Bounds, BUCKET_BYTES, SHORT_ID_BYTES, TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 /**
@@ -137,33 +137,32 @@ export async function readUpdates(
  * KEYS[2…] bucket of the index for each range
  * ARGV[1]  prefix  of the buckets of contracts; which one follows from the id, so these keys are made here
  * ARGV[2]  bucket  count of bytes of an id that name its bucket
- * ARGV[3]  tag     count of bytes of an index member before the id
+ * ARGV[3]  short   count of bytes of an id, with which every index member ends
  * ARGV[4]  ids     count of ids, which follow
  * ARGV[…]  ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most, -1 for all
  *
  * Returns {head, contracts of the ids, members of the first range, their contracts, …}
  */
 const READ_CONTRACTS = define(`
-local prefix, bucket, tag = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local function read(ids, first, last, start)
+local prefix, bucket, short = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local function read(ids, first, last)
   local values = {}
   for j = first, last do
-    local id = ids[j]
-    local rest = start + bucket
-    local key = prefix .. string.sub(id, start, rest - 1)
-    values[#values + 1] = redis.call('HGET', key, string.sub(id, rest))
+    local id = string.sub(ids[j], -short)
+    local key = prefix .. string.sub(id, 1, bucket)
+    values[#values + 1] = redis.call('HGET', key, string.sub(id, bucket + 1))
   end
   return values
 end
 local reply = { redis.call('HGET', KEYS[1], '') }
 local last = 4 + tonumber(ARGV[4])
-reply[2] = read(ARGV, 5, last, 1)
+reply[2] = read(ARGV, 5, last)
 for k = 2, #KEYS do
   local i = last + 3 * (k - 2) + 1
   local range = { 'ZRANGE', KEYS[k], ARGV[i], ARGV[i + 1], 'BYLEX', 'LIMIT', 0, ARGV[i + 2] }
   local members = redis.call(unpack(range))
   reply[#reply + 1] = members
-  reply[#reply + 1] = read(members, 1, #members, tag + 1)
+  reply[#reply + 1] = read(members, 1, #members)
 end
 return reply
 `)
@@ -231,7 +230,7 @@ export async function readContracts(
 ) {
   const { ids, ranges } = query
   const keys = [KEYS.names, ...ranges.map(({ key }) => key)]
-  const args: Argument[] = [CONTRACTS_PREFIX, BUCKET_BYTES, INDEX_TAG_BYTES, ids.length, ...ids]
+  const args: Argument[] = [CONTRACTS_PREFIX, BUCKET_BYTES, SHORT_ID_BYTES, ids.length, ...ids]
   for (const { min, max, count } of ranges) args.push(min, max, count)
   type Reply = [head: Buffer | null, contracts: (Buffer | null)[], ...Flat]
   const [head, contracts, ...rest] = await run<Reply>(redis, READ_CONTRACTS, keys, args)

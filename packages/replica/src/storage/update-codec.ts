@@ -6,6 +6,7 @@
  * The nesting of events is not stored. Instead each event has the parties that see it only because they see an
  * exercise above it.
  */
+
 import { ByteReader, ByteWriter, bufferOf } from '@quorumscan/base'
 import { type ContractCodec, choicesOf, templateOf, templates, toLfJson } from '@quorumscan/ledger'
 import type {
@@ -18,14 +19,14 @@ import type {
   Offset,
   PartyId,
 } from '@quorumscan/model'
+import { PARTY } from '@quorumscan/verifier'
 
 /** Precedes the number of a text of the table. JSON texts hold no such character. */
 const MARK = '\u0001'
 /** Numbers are written as one UTF-16 unit, below the surrogates. */
 const TABLE_MAX = 50_000
-const PARTY = '[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}'
 /** Party identifiers and contract ids as whole JSON texts. */
-const TABLED = new RegExp(`"(${PARTY}|00[0-9a-f]{64})"`, 'g')
+const TABLED = new RegExp(`"(${PARTY.source.slice(1, -1)}|00[0-9a-f]{64})"`, 'g')
 const PARTY_JOINT = '::1220'
 const HEX_DIGITS = 64
 

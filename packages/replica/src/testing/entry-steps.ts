@@ -43,7 +43,7 @@ export function stepAfter(
   const hashOf = (what: string) => toHex(sha256(utf8(`${what} ${offset}`)))
   const hashes = { historyHash: hashOf('history'), entryHash: hashOf('entry') }
   const { archived = [] } = change
-  const delta = { created, archived, change: null, seen: null, allocated: [] }
+  const delta = { created, archived, changes: [], seen: null, allocated: [] }
   return { offset, recordTime, ...hashes, delta }
 }
 

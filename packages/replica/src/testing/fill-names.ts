@@ -50,7 +50,8 @@ export async function fillNames(
     const newest = history.recent().at(-1)
     if (newest?.point.offset !== offset) throw new Error('each second has a certifiable offset')
     const state = {
-      ...{ offset, root: newest.point.stateRoot },
+      offset,
+      root: newest.point.stateRoot,
       activityCount: newest.activities.size,
     }
     await writeSteps(redis, headState, { steps: [step], state, layout: context.layout, signal })

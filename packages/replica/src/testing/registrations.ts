@@ -17,7 +17,7 @@ import {
 } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import type { EntryFields } from './entry-steps.ts'
 
 export type Registration = {
@@ -81,16 +81,24 @@ export function createRegistrations(
       const { templateId, packageName } = old
       const { payload, signatories, observers } = replaced(old)
       const identified = {
-        ...{ templateId, updateId, nodeId: index * left.length + number },
-        payload: isOf(ansEntry, old) ? { ...payload, expiresAt: formatTime(expiresAt) } : payload,
+        templateId,
+        updateId,
+        nodeId: index * left.length + number,
+        payload: isOf(ansEntry, old)
+          ? { ...payload, expiresAt: formatInstant(expiresAt) }
+          : payload,
       }
       const contractId = contractIdOf(identified)
       idByOld.set(old.contractId, contractId)
       const sorted = (parties: readonly PartyId[]) => [...parties].sort()
       return {
         ...identified,
-        ...{ contractId, packageName, offset, createdAt: recordTime },
-        ...{ signatories: sorted(signatories), observers: sorted(observers) },
+        contractId,
+        packageName,
+        offset,
+        createdAt: recordTime,
+        signatories: sorted(signatories),
+        observers: sorted(observers),
       }
     })
     return {
@@ -99,7 +107,7 @@ export function createRegistrations(
         const { activity, parties, step } = replaced(row)
         const place = {
           event_id: formatEventId(offset, index * rows.length + number),
-          date: formatTime(recordTime),
+          date: formatInstant(recordTime),
           offset: String(offset),
         }
         return { activity: { ...activity, ...place }, parties, step }

@@ -152,7 +152,13 @@ export async function follow(
   }
   try {
     const outcome = await ingest(writing, ordering, {
-      ...{ genesis, genesisHash, layout, clock, state, maker, onProblem },
+      genesis,
+      genesisHash,
+      layout,
+      clock,
+      state,
+      maker,
+      onProblem,
       snapshots: { find: async (after) => (after === 0 ? (start ?? null) : null) },
       signal: stop.signal,
       onWriting() {},

@@ -25,7 +25,7 @@ const it = base.extend(
       const rateLimit = { unitsPerSecond: 10 }
       const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit, clock, logger })
       const sockets = [{ path: '/v0/stream', request, open }] as const
-      const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+      const dialect = apiSocketDialect({ sockets, prefix: '/api/test' })
       mountSockets(app, { dialects: [{ ...dialect, ...bounds }], clock })
       const url = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
       resources.onClose(() => app.close())
@@ -155,7 +155,7 @@ it('no client has more sockets than its share, and a closed one frees its slot',
         yield ['1']
         await clock.delay(1e9, signal)
       })(),
-    { limits: { max: 10, perClientMax: 2, perNetworkMax: 10 } },
+    { limits: { pool: 'sockets', max: 10, perClientMax: 2, perNetworkMax: 10 } },
   )
   const open = [connect(), connect()] as const
   await Promise.all(open.map((socket) => once(socket, 'open')))

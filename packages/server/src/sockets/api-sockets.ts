@@ -3,19 +3,23 @@
  * address. Errors have the form of D-6: instead of an upgrade, and as the last frame.
  */
 import { ScanError } from '@quorumscan/errors'
-import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { parseJson } from '../body.ts'
 import { toErrorResponse } from '../errors.ts'
 import { givenRequestId } from '../request-id.ts'
 import { requestCheck } from '../validation.ts'
 import type { SocketDialect } from './mount.ts'
-import type { Frames } from './serve.ts'
+import type { Frames, OpenStream } from './serve.ts'
 
 /** The longest first frame has some 200 bytes. */
 const FRAME_BYTES_MAX = 16 * 1024
 /** The sockets of anonymous clients: 30 MB, a quarter of the ledger interface. A whole company may share an address. */
-const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
+const LIMITS = {
+  pool: 'WebSockets of /v0',
+  max: 1024,
+  perClientMax: 64,
+  perNetworkMax: 128,
+}
 /** The cost of opening a socket, before its first frame. */
 const OPENING_UNITS = 1
 
@@ -33,22 +37,26 @@ export type ApiSocket = {
   }): Promise<Frames>
 }
 
-/** The sockets of `/v0`, for `mountSockets`. `app` is of `buildServer`. */
-export function apiSocketDialect(
-  app: FastifyInstance,
-  { sockets, prefix }: { readonly sockets: readonly ApiSocket[]; readonly prefix: string },
-): SocketDialect {
+/** The sockets of `/v0`, for `mountSockets`. */
+export function apiSocketDialect({
+  sockets,
+  prefix,
+}: {
+  readonly sockets: readonly ApiSocket[]
+  readonly prefix: string
+}): SocketDialect {
   return {
     prefix,
     sockets: sockets.map((socket) => {
       const check = requestCheck(socket.request, 'body')
       return {
         path: socket.path,
-        open(request, requestId) {
-          const { spend, charge } = app.stages.clientOf(request)
+        open(_request, { requestId, client }) {
+          const { spend, charge, network: owner } = client
           spend(OPENING_UNITS)
-          return async (frame, signal) =>
+          const stream: OpenStream = async (frame, signal) =>
             socket.open({ request: check(parseJson(frame)) as never, requestId, charge, signal })
+          return { owner, stream }
         },
       }
     }),

@@ -4,13 +4,15 @@
  * has the life of an open socket.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { type Clock, createShares, randomHex, systemRandom } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { Client } from '../client.ts'
 import { answerBytes, closeGently } from '../closing.ts'
 import { ConnectionLimiter, type ConnectionLimits } from '../connection-limiter.ts'
 import type { ErrorResponse } from '../errors.ts'
+import { ambiguityOf } from '../framing.ts'
 import { REQUEST_ID_BYTES } from '../request-id.ts'
 import { ownSockets, type TakeHandshake } from '../upgrades.ts'
 import { CLOSE_MS, CLOSED, type OpenStream, serve } from './serve.ts'
@@ -22,7 +24,10 @@ export type SocketDialect = {
   readonly sockets: readonly {
     readonly path: string
     /** Authenticates and charges the client, before there is a socket. */
-    open(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
+    open(
+      request: IncomingMessage,
+      opening: { readonly requestId: string; readonly client: Client },
+    ): OpenedSocket | Promise<OpenedSocket>
   }[]
   /** The caller's own id of the request, for errors and log lines; null: a random one. */
   givenIdOf(headers: IncomingHttpHeaders): string | null
@@ -36,8 +41,16 @@ export type SocketDialect = {
   readonly frameBytesMax: number
   /** The sub-protocol; null for none. */
   readonly protocol: string | null
-  /** The limits of open sockets. */
+  /** The limits of open sockets, of the addresses that open them. Their owners share them, too. */
   readonly limits: Omit<ConnectionLimits, 'evictsOnlyFromLargerClients'>
+}
+
+export type OpenedSocket = {
+  /** Who shares the sockets with others: a user, or the network of an address. */
+  readonly owner: string
+  readonly stream: OpenStream
+  /** Receives the bytes of each batch of frames that was made. Default: they cost nothing. */
+  readonly onMade?: (bytes: number) => void
 }
 
 /** The time between pings. A client that has not answered one before the next is disconnected. */
@@ -63,7 +76,7 @@ export function mountSockets(
   const closing = new AbortController()
 
   const take = (
-    { dialect, limiter, server }: Family,
+    { dialect, limiter, shares, server }: Family,
     found: Socket,
     [request, socket, head]: Handshake,
   ): void => {
@@ -79,15 +92,24 @@ export function mountSockets(
       failures.note(error, { id: requestId, log: app.log, method, url, client })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
+      const ambiguity = ambiguityOf(request)
+      if (ambiguity !== null) throw ambiguity
       const slot = limiter.acquire(client.address, { evict: () => socket.destroy() })
       if (slot === null) throw dialect.overloaded()
       release = slot.release
-      socket.once('close', release)
-      const open = await found.open(request, requestId)
+      socket.once('close', () => release())
+      const { owner, stream, onMade } = await found.open(request, { requestId, client })
       if (socket.destroyed) return
+      const giveBack = shares.take(owner, { sockets: 1 })
+      if (giveBack === null) throw dialect.overloaded()
+      release = () => {
+        slot.release()
+        giveBack()
+      }
       const lastFrame = (error: unknown) => dialect.lastFrame(error, requestId)
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        void serve({ webSocket, connection: socket, clock }, { open, lastFrame, noteFailure })
+        const served = { webSocket, connection: socket, clock }
+        void serve(served, { open: stream, onMade, lastFrame, noteFailure })
       })
     }
     upgrade().catch((error: unknown) => {
@@ -144,6 +166,7 @@ function createFamily(dialect: SocketDialect) {
       handleProtocols: () => protocol ?? false,
     }),
     limiter: new ConnectionLimiter({ ...dialect.limits, evictsOnlyFromLargerClients: true }),
+    shares: createShares(dialect.limits.pool, { sockets: dialect.limits.max }),
   }
 }
 

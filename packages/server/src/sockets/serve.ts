@@ -47,6 +47,7 @@ export async function serve(
   served: Served,
   options: {
     readonly open: OpenStream
+    readonly onMade?: ((bytes: number) => void) | undefined
     readonly lastFrame: (error: unknown) => string
     readonly noteFailure: (error: unknown) => void
   },
@@ -76,7 +77,9 @@ export async function serve(
       () => null,
     )
     if (frame === null) return close(CLOSED.refused, 'no request came within 10 s')
-    const sent = await deliver(await options.open(frame, signal), { ...served, closed: signal })
+    const { onMade = () => {} } = options
+    const client = { ...served, closed: signal, onMade }
+    const sent = await deliver(await options.open(frame, signal), client)
     if (sent === 'taken') close(CLOSED.done, '')
     else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
   } catch (error) {
@@ -101,14 +104,20 @@ function boundFrames(webSocket: WebSocket, clock: Clock): void {
 /** `gone`: the connection is closed, or on its way there, by either side. */
 type Sent = 'taken' | 'stalled' | 'gone'
 
-type Client = Served & { readonly closed: AbortSignal }
+type Client = Served & {
+  readonly closed: AbortSignal
+  /** Receives the size of each batch. */
+  readonly onMade: (bytes: number) => void
+}
 
 /** Sends a stream to its end. While the client takes a batch, the next one is made. */
 async function deliver(elements: Frames, client: Client): Promise<Sent> {
   let sending: Promise<Sent> = Promise.resolve('taken')
   try {
     for await (const batch of elements) {
-      const release = countUnread(client.connection, sizeOf(batch))
+      const bytes = sizeOf(batch)
+      client.onMade(bytes)
+      const release = countUnread(client.connection, bytes)
       const before = await sending
       release()
       if (before !== 'taken') break

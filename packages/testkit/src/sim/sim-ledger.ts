@@ -1,7 +1,7 @@
 /** A minimal ledger of names, as a scan node serves it. Checkers compare answers with it. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 
 /** `expiresAt` in µs of record time. */
 export type SimEntry = {
@@ -100,6 +100,6 @@ export function entryToWire(entry: SimEntry): object {
     name: entry.name,
     url: entry.url,
     description: entry.description,
-    expires_at: formatTime(entry.expiresAt),
+    expires_at: formatInstant(entry.expiresAt),
   }
 }

@@ -4,7 +4,7 @@ import type { AddressRecord, TransportRequest } from '@quorumscan/reader'
 import {
   type CryptoPort,
   encodeAddressStatement,
-  formatInstant as formatTime,
+  formatInstant,
   type HistoryPoint,
   type Lookup,
 } from '@quorumscan/verifier'
@@ -141,13 +141,13 @@ function refuse(status: number, code: string, node: SimNode): SimReply {
 
 function headHeaders(node: SimNode): Record<string, string> {
   const { recordTime } = node.ledger.pointAt(node.head)
-  return { 'x-ledger-head': String(node.head), 'x-ledger-head-time': formatTime(recordTime) }
+  return { 'x-ledger-head': String(node.head), 'x-ledger-head-time': formatInstant(recordTime) }
 }
 
 export function pointHeaders(point: HistoryPoint): Record<string, string> {
   return {
     'x-ledger-offset': String(point.offset),
-    'x-ledger-record-time': formatTime(point.recordTime),
+    'x-ledger-record-time': formatInstant(point.recordTime),
     'x-ledger-history-hash': point.historyHash,
   }
 }

@@ -3,9 +3,11 @@
  * member, so a state tree with that root proves its content to every reader.
  * docs/certified-reads.md has the format.
  */
+
 import { type CryptoPort, isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import type { TrustRule } from '../genesis/trust.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { isNatural } from '../proof/range-proof.ts'
@@ -91,7 +93,7 @@ export async function verifySignatures(
   const message = encodeStateStatement(certificate)
   let index = 0
   const checks: Promise<boolean>[] = []
-  for (const { name, scanKey } of genesis.nodes) {
+  for (const { name, scanKey } of memberSetOf(genesis).members) {
     const [signer, signature] = signatures[index] ?? []
     if (signer !== name || signature === undefined) continue
     index += 1
@@ -137,7 +139,7 @@ export function combineCertificates(
   if (!certificates.every((one) => isSamePoint(one, first)))
     throw new RangeError('certificates with different content cannot be combined')
   const signatureByMember = new Map(certificates.flatMap(({ signatures }) => signatures))
-  const signatures = genesis.nodes.flatMap(({ name }) => {
+  const signatures = memberSetOf(genesis).members.flatMap(({ name }) => {
     const signature = signatureByMember.get(name)
     return signature === undefined ? [] : [[name, signature] as const]
   })

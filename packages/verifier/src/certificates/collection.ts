@@ -6,8 +6,9 @@
  * If f + 1 other members signed another state, the local replica is wrong, since at most f members lie. From then on it
  * signs and certifies nothing, until an operator has repaired it.
  */
+
 import { toHex } from '../encoding/bytes.ts'
-import { maxFaulty } from '../genesis/genesis.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import type { Evidence, SignedStatement } from '../statements/evidence.ts'
 import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
 import {
@@ -63,7 +64,7 @@ export type Collection = {
 }
 
 export function createCollection(network: Network, self: string | null): Collection {
-  const states = new Map(network.genesis.nodes.map(({ name }) => [name, new Map()]))
+  const states = new Map(memberSetOf(network.genesis).members.map(({ name }) => [name, new Map()]))
   const [points, certificates] = [new Map(), new Map()]
   return { network, self, points, states, certificates, divergence: null }
 }
@@ -183,7 +184,7 @@ function findDivergence(collection: Collection, own: StatePoint): Divergence | n
 /** A certificate of equal statements; null if there are less than f + 1. */
 function certify({ network }: Collection, states: readonly SignedState[]): Certificate | null {
   const { genesis, genesisHash } = network
-  if (states.length <= maxFaulty(genesis.nodes.length)) return null
+  if (states.length <= memberSetOf(genesis).f) return null
   const statements = states.map(({ member, signature, ...point }) => ({
     ...point,
     genesisHash,

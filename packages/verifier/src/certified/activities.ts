@@ -3,8 +3,10 @@
  * proof of a run has its neighbors, so the reader itself finds that the run begins where the request says. A page may be
  * shorter than requested, and claims nothing about rows after its last one. An empty page claims that no row follows.
  */
+
 import { isHash } from '../certificates/certificate.ts'
 import type { Json } from '../encoding/canonical-json.ts'
+import { memberOf, membersOf } from '../encoding/members-of.ts'
 import {
   type ActivityTree,
   EVENT_ID,
@@ -91,7 +93,7 @@ export function verifyActivities(proof: string, state: CertifiedState): ProvenRu
 }
 
 function treeOf(value: string): ActivityTree {
-  const tree = Object(parseValue(value)) as ActivityTree
+  const tree = membersOf(parseValue(value)) as ActivityTree
   if (isNatural(tree.size) && isHash(tree.root)) return tree
   throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
 }
@@ -124,13 +126,13 @@ function isPage(
 
 function rowValue({ eventId, row }: Pick<ProvenRow, 'eventId' | 'row'>): Json {
   const value = parseValue(row) as Json
-  if (Object(value).event_id === eventId) return value
+  if (memberOf(value, 'event_id') === eventId) return value
   throw new InvalidProof('NOT_PROVEN', 'a row has the place of another row')
 }
 
 function parseProof(proof: string): { readonly run: unknown; readonly stateProof: string } {
   try {
-    const { run, state } = Object(JSON.parse(proof))
+    const { run, state } = membersOf(JSON.parse(proof))
     // A state that is nested too deeply to be encoded again is not a proof, either.
     return { run, stateProof: JSON.stringify(state) ?? '' }
   } catch (cause) {

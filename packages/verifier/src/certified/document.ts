@@ -10,6 +10,7 @@ import {
   createCertificateChecks,
 } from '../certificates/certificate-checks.ts'
 import { fromUtf8 } from '../encoding/bytes.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { verifyRanges } from '../proof/range-proof.ts'
@@ -68,7 +69,7 @@ export async function openDocument(
   threshold: Threshold,
   { network, checks }: { readonly network: HashedNetwork; readonly checks: CertificateChecks },
 ): Promise<{ readonly checked: CheckedCertificate; readonly proof: string }> {
-  const signerCount = thresholdVotes(threshold, network.genesis.nodes.length, network.trust)
+  const signerCount = thresholdVotes(threshold, memberSetOf(network.genesis).n, network.trust)
   if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
   const { certificate, proof } = splitDocument(document)
   const checked = await checks.check(certificate)
@@ -102,7 +103,7 @@ export function answerOf<Answer>(
 }
 
 // Unless marked, it stays in bundles that are given texts only.
-const BEFORE_CERTIFICATE = '{"certificate":'
+export const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
 /** The one text of a document; of ranges the proof is what `joinProofs` gives. */

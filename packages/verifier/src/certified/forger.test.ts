@@ -34,7 +34,7 @@ const MUTANTS: readonly Mutation[] = [
   {
     mistake: 'a member that signs twice counts twice',
     file: 'packages/verifier/src/certificates/certificate.ts',
-    text: 'for (const { name, scanKey } of genesis.nodes) {',
+    text: 'for (const { name, scanKey } of memberSetOf(genesis).members) {',
     by: 'for (const { name, scanKey } of signatures.flatMap(([signer]) => genesis.nodes.filter(({ name }) => name === signer))) {',
   },
   {

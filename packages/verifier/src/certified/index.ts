@@ -17,6 +17,7 @@ export {
 } from '../proof/range-proof.ts'
 export * from './activities.ts'
 export {
+  BEFORE_CERTIFICATE,
   type Certified,
   type CertifiedVerifier,
   createCertifiedVerifier,

@@ -1,6 +1,8 @@
 /** Lookups of one entry, by name or by party, alone and in batches, as ranges of the state tree. */
+
 import type { Network } from '../certificates/certificate.ts'
 import { fromHex, toHex } from '../encoding/bytes.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
@@ -59,7 +61,7 @@ export function syntheticNameOf(
   { genesis, sha256 }: Pick<HashedNetwork, 'genesis' | 'sha256'>,
 ): string | null {
   if (party === genesis.dso) return 'dso.ns'
-  const node = genesis.nodes.find(
+  const node = memberSetOf(genesis).members.find(
     ({ name, operatorKey }) =>
       party.startsWith(`${name}::1220`) &&
       party === `${name}::1220${toHex(sha256(fromHex(operatorKey)))}`,

@@ -1,6 +1,7 @@
 /** Queries of the certified state: which leaves a request needs, and the answer that they give. */
 import { utf8 } from '../encoding/bytes.ts'
-import { type Json, LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import type { Json } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
 import type { ProvenRow } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'

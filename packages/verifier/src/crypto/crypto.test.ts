@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { fromHex, toHex, utf8 } from '../encoding/bytes.ts'
-import { createPlatformCrypto, createWebCrypto } from './crypto.ts'
+import { createWebCrypto } from './crypto.ts'
 import { nodeCrypto } from './node-crypto.ts'
+import { createPlatformCrypto } from './platform-crypto.ts'
 import { isUsableKey } from './usable-key.ts'
 
 // RFC 8032 §7.1, test 3.

@@ -2,8 +2,7 @@
  * SHA-256 and Ed25519 through a port, asynchronously, because WebCrypto is all that browsers have.
  * A caller with a faster implementation, or without WebCrypto, passes its own.
  */
-import { concatBytes, fromHex, toHex } from '../encoding/bytes.ts'
-import { type NodeCrypto, nodeCrypto } from './node-crypto.ts'
+import { toHex } from '../encoding/bytes.ts'
 
 export interface CryptoPort {
   sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
@@ -21,58 +20,13 @@ export function isSignature(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{128}$/.test(value)
 }
 
-const KEYS_CACHED_MAX = 256 // A network has at most 100 nodes; the rest are keys of other networks.
+/** Keys that a port remembers. */
+export const KEYS_CACHED_MAX = 256 // A network has at most 100 nodes; the rest are keys of other networks.
 
 /** WebCrypto's type by way of the global, so that consumers need not have the DOM library. */
 export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer Subtle } }
   ? Subtle
   : never
-
-/**
- * The port of the platform: `node:crypto` in Node, whose WebCrypto warns in Node 20 that Ed25519 is experimental;
- * WebCrypto elsewhere.
- *
- * @throws {TypeError} As `createWebCrypto`.
- */
-export function createPlatformCrypto(): CryptoPort {
-  const node = nodeCrypto()
-  return node === undefined ? createWebCrypto() : createNodeCrypto(node)
-}
-
-/** What precedes the 32 bytes of an Ed25519 key in its SubjectPublicKeyInfo (RFC 8410). */
-const SPKI_PREFIX = '302a300506032b6570032100'
-
-function createNodeCrypto(node: NodeCrypto): CryptoPort {
-  const keys = new Map<string, object | null>()
-  const keyOf = (publicKey: Uint8Array<ArrayBuffer>): object | null => {
-    const name = toHex(publicKey)
-    const known = keys.get(name)
-    if (known !== undefined) return known
-    let key: object | null = null
-    try {
-      const der = concatBytes([fromHex(SPKI_PREFIX), publicKey])
-      if (publicKey.byteLength === 32)
-        key = node.createPublicKey({ key: der, format: 'der', type: 'spki' })
-    } catch {
-      // A key that does not import verifies nothing.
-    }
-    if (keys.size >= KEYS_CACHED_MAX) keys.clear()
-    keys.set(name, key)
-    return key
-  }
-  return {
-    sha256: async (bytes) => new Uint8Array(node.createHash('sha256').update(bytes).digest()),
-    async verifyEd25519({ publicKey, signature, message }) {
-      const key = keyOf(publicKey)
-      if (key === null || signature.byteLength !== 64) return false
-      return new Promise((resolve, reject) =>
-        node.verify(null, message, key, signature, (error, isValid) =>
-          error === null ? resolve(isValid) : reject(error),
-        ),
-      )
-    },
-  }
-}
 
 /**
  * The port over WebCrypto (Node ≥ 20, current browsers).

@@ -1,6 +1,7 @@
-import { type CryptoPort, createPlatformCrypto } from '../crypto/crypto.ts'
+import type { CryptoPort } from '../crypto/crypto.ts'
+import { createPlatformCrypto } from '../crypto/platform-crypto.ts'
 import { toHex, utf8 } from '../encoding/bytes.ts'
-import { canonicalJson, type Json } from '../encoding/canonical-json.ts'
+import { canonicalJson } from '../encoding/canonical-json.ts'
 import type { Genesis } from './genesis.ts'
 
 /** SHA-256 of the document's RFC 8785 form, lower-case hex: what wallets pin (D-41). */
@@ -8,6 +9,5 @@ export async function hashGenesis(
   genesis: Genesis,
   crypto: CryptoPort = createPlatformCrypto(),
 ): Promise<string> {
-  // A Genesis is JSON by construction; its type only lacks the index signature.
-  return toHex(await crypto.sha256(utf8(canonicalJson(genesis as unknown as Json))))
+  return toHex(await crypto.sha256(utf8(canonicalJson(genesis))))
 }

@@ -95,7 +95,15 @@ export type Genesis = {
   readonly deduplicationMicrosMax: number
   /** D-25. */
   readonly activityRetentionMicros: number
+  /**
+   * Bytes that the entries of a participant key may add to the state in a day of record time, from version 4 of the
+   * protocol on (D-94). Absent: `STATE_BYTES_PER_DAY`.
+   */
+  readonly stateBytesPerDay?: number
 }
+
+/** 32 MiB: some ten thousand registrations, and 1 GiB a month at most. */
+export const STATE_BYTES_PER_DAY = 33_554_432
 
 /**
  * µs of record time that the `notAfter` of a submission may lie ahead (Rule 4): bounds the seen set. No

@@ -1,5 +1,8 @@
 /** The strict check of a genesis document. */
+
 import { isUsableKey } from '../crypto/usable-key.ts'
+import { membersOf } from '../encoding/members-of.ts'
+import { PARTY } from '../names/party.ts'
 import {
   type CometbftOrdering,
   type Genesis,
@@ -10,7 +13,6 @@ import {
 const HEX_20 = /^[0-9a-f]{40}$/
 const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
 const VERSION = 3
 /** The engine accepts whole milliseconds only. */
@@ -27,6 +29,9 @@ const BLOCK_BYTES_MAX = 1_048_576
 /** Five entries that name as many as one may. */
 const BLOCK_CONTRACTS_MIN = 1000
 
+/** 64 KiB: what one user does in a day. */
+const STATE_BYTES_PER_DAY_MIN = 65_536
+
 /** The most that a genesis may allow, because all requests of a party are read and answered at once. */
 const OPEN_REQUESTS_MAX = 1000
 
@@ -39,9 +44,9 @@ type Rule = (value: unknown, path: string) => void
  * @throws {GenesisError} That names the member.
  */
 export function parseGenesis(document: unknown): Genesis {
-  const { version } = Object(document)
+  const { version } = membersOf(document)
   check(version === VERSION, 'version', `: this software reads form ${VERSION}`)
-  record({
+  const required = {
     version: anything,
     protocolVersion: integer(1),
     nonce: matches(HEX_32),
@@ -70,7 +75,8 @@ export function parseGenesis(document: unknown): Genesis {
     }),
     deduplicationMicrosMax: integer(NOT_AFTER_MICROS_MAX),
     activityRetentionMicros: integer(1),
-  })(document, '')
+  }
+  record(required, { stateBytesPerDay: integer(STATE_BYTES_PER_DAY_MIN) })(document, '')
   const genesis = document as Genesis // As just checked.
   const { entryLifetimeMicros, renewalDurationMicros } = genesis.names
   check(
@@ -94,7 +100,7 @@ export function parseGenesis(document: unknown): Genesis {
 
 /** Keys and ids that nothing else may have. */
 function parseOrdering({ ordering, nodes }: Genesis): readonly string[] {
-  const { driver } = Object(ordering)
+  const { driver } = membersOf(ordering)
   if (driver === 'redis') {
     record({ driver: anything, key })(ordering, 'ordering')
     return []

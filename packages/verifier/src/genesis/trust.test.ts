@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { maxFaulty, quorumOf } from './genesis.ts'
 import { parseThreshold, thresholdVotes } from './threshold.ts'
-import { isTrusted, trustRule } from './trust.ts'
+import { isTrusted } from './trust.ts'
+import { trustRule } from './trust-rule.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `sv-${index + 1}`)
 const ALL = names(7)
@@ -37,6 +38,8 @@ describe('a trust rule', () => {
     ['no members', { members: [] }, 'one at least'],
     ['members that are no list', { members: 'sv-1' }, 'one at least'],
     ['a member that is no text', { members: [1] }, 'one at least'],
+    ['a member without a name', { members: ['sv-1', ''] }, 'one at least'],
+    ['a misspelt threshold', { members: ['sv-1', 'sv-2'], thresholds: 2 }, 'no thresholds'],
     ['a threshold of 0', { members: ['sv-1'], threshold: 0 }, 'from 1 to 1'],
     ['a threshold above the length', { members: ['sv-1'], threshold: 2 }, 'from 1 to 1'],
     ['a threshold that is no number', { members: ['sv-1'], threshold: '1' }, 'from 1 to 1'],

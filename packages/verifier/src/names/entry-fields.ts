@@ -1,5 +1,5 @@
 /** The rules for the fields of a name entry (D-17). They use code units only, so that every replica agrees (Rule 1). */
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
 import { ENTRY_NAME_LENGTH_MAX } from '../limits.ts'
 
 export const NAME_SUFFIX = '.unverified.ns'

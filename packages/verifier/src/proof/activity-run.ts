@@ -2,9 +2,11 @@
  * Runs of rows of the activity history on the wire, and their verification: the rows follow each other in the activity
  * tree, between the neighbors that are shown or the ends of the tree.
  */
+
 import { toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, concatBytes, fromHex, u64, utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
+import { membersOf } from '../encoding/members-of.ts'
 import { hashAppended, hashPair, joinSubtrees, walkToRun } from './append-tree.ts'
 import { InvalidProof } from './invalid-proof.ts'
 import { isNatural, malformed, parseHash } from './range-proof.ts'
@@ -143,13 +145,13 @@ type DecodedRun = {
 }
 
 function decodeRun(run: unknown, sha256: Sha256): DecodedRun {
-  const { first, hashes, rows } = Object(run) as Record<string, unknown>
+  const { first, hashes, rows } = membersOf(run) as Record<string, unknown>
   if (!isNatural(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed('run')
   return { first, hashes: hashes.map(parseHash), rows: rows.map((row) => decodeRow(row, sha256)) }
 }
 
 function decodeRow(item: unknown, sha256: Sha256): DecodedRow {
-  const { event_id, record_time, row, row_hash } = Object(item) as Record<string, unknown>
+  const { event_id, record_time, row, row_hash } = membersOf(item) as Record<string, unknown>
   if (typeof event_id !== 'string' || !EVENT_ID.test(event_id) || !isNatural(record_time))
     throw malformed('row')
   const place = { eventId: event_id, recordTime: record_time }

@@ -8,9 +8,11 @@
  * value's hash. The proof of several ranges is one list, too: theirs one after the other. It is RFC 8785 JSON,
  * and there is one text only that proves what it proves. Of the empty tree it is the empty list.
  */
+
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { LONE_SURROGATE } from '../encoding/lone-surrogate.ts'
+import { membersOf } from '../encoding/members-of.ts'
 import { InvalidProof } from './invalid-proof.ts'
 import { type KeyRange, type Pruned, prune, type TreeReader } from './prune.ts'
 import {
@@ -257,7 +259,7 @@ function* readTrees(
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
   // What is not an object, as where the list ends too early, has no key.
-  const { key, expires_at, value, value_hash } = Object(item) as Record<string, unknown>
+  const { key, expires_at, value, value_hash } = membersOf(item) as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
     throw malformed('leaf')
   if (expires_at !== null && !isNatural(expires_at)) throw malformed('expiry')

@@ -3,10 +3,13 @@
  * the decision is not evidence, because it may come from lag or a fault; two signatures are a lie.
  */
 
-import { type CryptoPort, createPlatformCrypto } from '../crypto/crypto.ts'
+import type { CryptoPort } from '../crypto/crypto.ts'
+import { createPlatformCrypto } from '../crypto/platform-crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
+import { membersOf } from '../encoding/members-of.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
+import { memberSetOf } from '../genesis/member-set.ts'
 import { type BlockVote, chainIdOf, readBlockVote } from './block-vote.ts'
 import { STATEMENT_TAGS } from './statements.ts'
 
@@ -55,7 +58,7 @@ export async function verifyEvidence(
   const { crypto = createPlatformCrypto() } = options
   // Copies, so that the result is what was checked, even if the caller changes its objects.
   const genesis = structuredClone(options.genesis)
-  const { signer, statements }: Evidence = Object(structuredClone(evidence))
+  const { signer, statements } = membersOf(structuredClone(evidence)) as Evidence
   // Evidence may come from a file. The checks below cover its parts.
   check(Array.isArray(statements) && statements.length === 2, 'there are not two statements')
   const genesisHash = await hashGenesis(genesis, crypto)
@@ -117,7 +120,7 @@ function keyOf(signer: string, kind: About['kind'], genesis: Genesis): string {
     check(genesis.ordering.driver === 'redis', 'no synchronizer signs log groups in this network')
     return genesis.ordering.key
   }
-  const node = genesis.nodes.find(({ name }) => name === signer)
+  const node = memberSetOf(genesis).members.find(({ name }) => name === signer)
   check(node !== undefined, 'the signer is not a node of the network')
   return node.scanKey
 }

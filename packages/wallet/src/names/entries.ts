@@ -4,21 +4,16 @@ import {
   ansEntry,
   ansEntryContext,
   disclose,
+  isOf,
   type Ledger,
   payloadOf,
   requestEntryCommand,
-  subscription,
   subscriptionIdleState,
   subscriptionPayment,
 } from '@quorumscan/ledger'
-import { type ContractId, formatAmount } from '@quorumscan/model'
+import { type Contract, type ContractId, formatAmount } from '@quorumscan/model'
+import { type EntryFields, findEntryFieldViolation, formatInstant } from '@quorumscan/verifier'
 import {
-  type EntryFields,
-  findEntryFieldViolation,
-  formatInstant as formatTime,
-} from '@quorumscan/verifier'
-import {
-  joinedContractsOf,
   type OperationDeps,
   resultContractId,
   singleton,
@@ -27,6 +22,7 @@ import {
   type WalletLedger,
   type WalletUser,
 } from '../ledger.ts'
+import { type PageRequest, readSubscriptions, referenceOf } from '../wallet/subscriptions.ts'
 
 /** `expiresAt` of the answer is in ms. The ledger has µs, as do the intervals of the answer (D-19). */
 const MICROS_PER_MS = 1000
@@ -68,45 +64,43 @@ async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
     .map((contract) => payloadOf(ansEntry, contract))
     .find(({ expiresAt }) => expiresAt > now)
   if (live === undefined) return
-  const details = { name, expires_at: formatTime(live.expiresAt) }
+  const details = { name, expires_at: formatInstant(live.expiresAt) }
   throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details })
 }
 
 /**
- * The user's live entries with what they cost, in order of creation. An entry whose subscription ended is
- * left out, as upstream; it stays resolvable until it expires.
+ * A page of the user's live entries with what they cost, by the age of their subscriptions, the newest first: of each
+ * subscription its request, and of its request the entry of the name. An entry whose subscription ended is left out, as
+ * upstream; it stays resolvable until it expires.
+ *
+ * @throws {ScanError} INVALID_PAGE_TOKEN.
  */
-export async function listOwnEntries(ledger: WalletLedger, user: WalletUser) {
-  const templates = {
-    entries: ansEntry,
-    contexts: ansEntryContext,
-    subscriptions: subscription,
-    idle: subscriptionIdleState,
-    payments: subscriptionPayment,
-  }
-  const found = await joinedContractsOf(ledger, templates, user.party)
-  const payDataBySubscription = new Map(
-    [...found.idle, ...found.payments].map(({ payload }) => [
-      payload.subscription,
-      payload.payData,
-    ]),
+export async function listOwnEntries(
+  ledger: Pick<WalletLedger, 'contractsByKeys' | 'listContracts'>,
+  { party }: Pick<WalletUser, 'party'>,
+  request: PageRequest,
+) {
+  const page = await readSubscriptions(ledger, party, request)
+  const contexts = await ledger.contractsByKeys(
+    page.subscriptions.map(({ contract }) => `context:${referenceOf(contract)}`),
+    { limit: 1 },
   )
-  const payDataByReference = new Map(
-    found.subscriptions.map(({ contract, payload }) => [
-      payload.reference,
-      payDataBySubscription.get(contract.contractId),
-    ]),
+  const paid = page.subscriptions.flatMap(({ state }, index) => {
+    const context = contexts.contracts[index]?.[0]
+    return context === undefined ? [] : [{ state, name: payloadOf(ansEntryContext, context).name }]
+  })
+  // Under the name of an entry that expired there may be a later one, also of another party.
+  const found = await ledger.contractsByKeys(
+    paid.map(({ name }) => `name:${name}`),
+    { limit: 1 },
   )
-  // Requests that were not paid share the name with the context that was; only that one has a subscription.
-  const payDataByName = new Map(
-    found.contexts.flatMap(({ payload: { name, reference } }) => {
-      const payData = payDataByReference.get(reference)
-      return payData === undefined ? [] : [[name, payData] as const]
-    }),
-  )
-  return found.entries.flatMap(({ contract, payload: { name, expiresAt } }) => {
-    const payData = payDataByName.get(name)
-    if (expiresAt <= found.recordTime || payData === undefined) return []
+  const entries = paid.flatMap(({ state, name }, index) => {
+    const contract = found.contracts[index]?.[0]
+    if (contract === undefined) return []
+    const { user, expiresAt } = payloadOf(ansEntry, contract)
+    const { payData, dueAt } = renewalOfState(state)
+    // A subscription that was not renewed in time stays for a moment, next to one that was made for the name again.
+    if (user !== party || expiresAt <= found.recordTime || dueAt <= found.recordTime) return []
     return [
       {
         contractId: contract.contractId,
@@ -119,4 +113,16 @@ export async function listOwnEntries(ledger: WalletLedger, user: WalletUser) {
       },
     ]
   })
+  request.countRows(paid.length + entries.length)
+  return { entries, next_page_token: page.nextPageToken }
+}
+
+/** The price of the next period, and when it is due. */
+function renewalOfState(state: Contract) {
+  if (isOf(subscriptionIdleState, state)) {
+    const { payData, nextPaymentDueAt } = payloadOf(subscriptionIdleState, state)
+    return { payData, dueAt: nextPaymentDueAt }
+  }
+  const { payData, thisPaymentDueAt } = payloadOf(subscriptionPayment, state)
+  return { payData, dueAt: thisPaymentDueAt }
 }

@@ -9,7 +9,8 @@ import { OPERATOR_RETRY_MS, untilRegistered } from './registration.ts'
 async function linesOf(failures: readonly Error[]): Promise<{ level: string; err: string }[]> {
   const lines: { level: string; err: string }[] = []
   const logger = createLogger({
-    ...{ name: 'validator', level: 'info' },
+    name: 'validator',
+    level: 'info',
     stream: {
       write(line) {
         const { level, err } = JSON.parse(line)

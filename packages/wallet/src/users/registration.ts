@@ -78,7 +78,7 @@ export function createRegistration(deps: {
     const insert = by === 'self' ? users.insertSelf : users.insert
     if (await insert({ user: newUser(userId, party), rights })) return party
     const record = await users.update(userId, (current) => {
-      if (by === 'self') assertMayRegister(current)
+      if (by === 'self') assertMayRegister(current, party)
       const primaryParty = current.user.primaryParty ?? party
       return primaryParty !== party
         ? current
@@ -145,7 +145,7 @@ export function createRegistration(deps: {
 
   /** @throws {ScanError} PERMISSION_DENIED if an administrator took away what a registration would give. */
   const assertNotTaken = async (userId: UserId, known: UserRecord | null): Promise<void> => {
-    if (known !== null) assertMayRegister(known)
+    if (known !== null) assertMayRegister(known, null)
     else if (await users.isDeleted(userId))
       throw new ScanError(
         'PERMISSION_DENIED',
@@ -251,9 +251,18 @@ export function createRegistration(deps: {
 /** Who asks for a party: the user, or an administrator, who may give back what was taken away. */
 type By = 'self' | 'admin'
 
-/** @throws {ScanError} PERMISSION_DENIED. */
-function assertMayRegister({ isWithdrawn }: UserRecord): void {
-  if (isWithdrawn === true)
+/**
+ * A user from whom a party was taken away gets no right by registering, and may register the party as which an
+ * administrator let it act again.
+ *
+ * @param party - The one that registering would give; null: not known yet.
+ * @throws {ScanError} PERMISSION_DENIED.
+ */
+function assertMayRegister({ isWithdrawn, rights }: UserRecord, party: PartyId | null): void {
+  const mayAct = rights.some(
+    (right) => right.kind === 'CanActAs' && (party === null || right.party === party),
+  )
+  if (isWithdrawn === true && !mayAct)
     throw new ScanError(
       'PERMISSION_DENIED',
       'An administrator took the party of the user away. An administrator can give it one.',

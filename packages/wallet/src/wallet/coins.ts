@@ -1,9 +1,20 @@
 /** The coins of a party, and taps on a development network. */
 import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
+import { mapInTurns } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
-  type Amount,
+  amountKey,
+  type CoinPayload,
+  coin,
+  disclose,
+  isOf,
+  type Ledger,
+  lockedCoin,
+  payloadOf,
+  tapCommand,
+  toWireContract,
+} from '@quorumscan/ledger'
+import {
   type Contract,
   ceilDivide,
   formatAmount,
@@ -12,17 +23,17 @@ import {
   parseAmount,
   readAmount,
 } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
 import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
-  joinedContractsOf,
   newestRound,
   type OperationDeps,
   resultContractId,
   singleton,
   submitAs,
   type UserCall,
-  type WalletLedger,
 } from '../ledger.ts'
+import { type ListQuery, readListPage } from './list-page.ts'
 import type { Payment, PaymentIds, Payments } from './payments.ts'
 
 /** D-18: there are no holding fees. */
@@ -32,55 +43,43 @@ type TapOutcome = ResponseOf<(typeof validatorRoutes)['tap']>
 
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
-/** Reads both kinds at one record time, so that coin that is being locked is neither missing nor counted twice. */
-async function holdingsOf(ledger: Pick<WalletLedger, 'contractsByKeys'>, party: PartyId) {
-  const found = await joinedContractsOf(ledger, { coins: coin, locked: lockedCoin }, party)
-  const holding = (contract: Contract, { amount }: (typeof found.coins)[number]['payload']) => ({
-    contract,
-    amount: amount.initialAmount,
-    round: amount.createdAt.number,
-  })
-  return {
-    unlocked: found.coins.map(({ contract, payload }) => holding(contract, payload)),
-    // The party may be only a holder of the lock.
-    locked: found.locked
-      .filter(({ payload }) => payload.coin.owner === party)
-      .map(({ contract, payload }) => holding(contract, payload.coin)),
-  }
-}
-
-export async function balanceOf(
-  ledger: Pick<WalletLedger, 'contractsByKey' | 'contractsByKeys'>,
-  party: PartyId,
-) {
-  const [round, { unlocked, locked }] = await Promise.all([
-    newestRound(ledger),
-    holdingsOf(ledger, party),
-  ])
+/** From the totals that the replica keeps: the cost does not depend on the number of coins. */
+export async function balanceOf(ledger: Pick<Ledger, 'contractsByKey' | 'totals'>, party: PartyId) {
+  const keys = [amountKey(coin.entity, party), amountKey(lockedCoin.entity, party)]
+  const [round, [unlocked, locked]] = await Promise.all([newestRound(ledger), ledger.totals(keys)])
   return {
     round: round.number,
-    effective_unlocked_qty: formatAmount(sum(unlocked)),
-    effective_locked_qty: formatAmount(sum(locked)),
+    effective_unlocked_qty: formatAmount(unlocked?.sum ?? 0n),
+    effective_locked_qty: formatAmount(locked?.sum ?? 0n),
     total_holding_fees: NO_FEE,
   }
 }
 
-function sum(holdings: readonly { readonly amount: Amount }[]): Amount {
-  return holdings.reduce((total, { amount }) => total + amount, 0n)
-}
-
+/** A page of the coins of a party, unlocked and locked in one order. @throws {ScanError} INVALID_PAGE_TOKEN. */
 export async function listCoins(
-  ledger: WalletLedger,
-  input: { readonly party: PartyId; readonly synchronizerId: string },
+  ledger: Pick<Replica, 'listContracts'>,
+  input: { readonly party: PartyId; readonly synchronizerId: string; readonly query: ListQuery },
 ) {
-  const { unlocked, locked } = await holdingsOf(ledger, input.party)
-  const position = ({ contract, round, amount }: (typeof unlocked)[number]) => ({
-    contract: { contract: toWireContract(contract), domain_id: input.synchronizerId },
-    round,
+  const { party, synchronizerId, query } = input
+  const page = await readListPage(ledger, { templates: [coin, lockedCoin], party, query })
+  const position = (contract: Contract, { amount }: CoinPayload) => ({
+    contract: { contract: toWireContract(contract), domain_id: synchronizerId },
+    round: amount.createdAt.number,
     accrued_holding_fee: NO_FEE,
-    effective_amount: formatAmount(amount),
+    effective_amount: formatAmount(amount.initialAmount),
   })
-  return { coins: unlocked.map(position), locked_coins: locked.map(position) }
+  const unlocked = page.contracts.filter((contract) => isOf(coin, contract))
+  const locked = page.contracts.filter((contract) => isOf(lockedCoin, contract))
+  const lockedCoins = await mapInTurns(locked, (contract) => {
+    const held = payloadOf(lockedCoin, contract).coin
+    // The party may be only a holder of the lock.
+    return held.owner === party ? [position(contract, held)] : []
+  })
+  return {
+    coins: await mapInTurns(unlocked, (contract) => position(contract, payloadOf(coin, contract))),
+    locked_coins: lockedCoins.flat(),
+    next_page_token: page.nextPageToken,
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * One wallet operation of a party at a time: two concurrent ones would choose the same coins, and one
  * of them would fail without need.
  */
+import { held } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
 
@@ -11,7 +12,15 @@ export const OPERATIONS_PER_PARTY_MAX = 64
 export type PartyQueue = ReturnType<typeof createPartyQueue>
 
 export function createPartyQueue() {
-  const queues = new Map<PartyId, { tail: Promise<unknown>; count: number }>()
+  const queues = held(
+    {
+      owner: 'wallet',
+      name: 'parties with operations',
+      kind: 'work',
+      bound: 'those of the requests in progress',
+    },
+    new Map<PartyId, { tail: Promise<unknown>; count: number }>(),
+  )
   return {
     /**
      * Runs `work` after all earlier work of the party has ended, well or badly.

@@ -2,7 +2,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import { amountOf, Scenario } from '@quorumscan/ledger/testing'
 import type { CheckedSubmitter } from '@quorumscan/submit'
-import type { AutoRenewals } from '@quorumscan/users'
+import type { AutoRenewal, AutoRenewals } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
 import { createPartyQueue } from './party-queue.ts'
 import { acceptRequest } from './requests.ts'
@@ -11,22 +11,22 @@ import { forgetEndedRenewals, payDueRenewal } from './subscriptions.ts'
 const { signal } = new AbortController()
 
 /** What the user store keeps, in memory. */
-function memoryAutoRenewals(enabled: readonly string[] = []) {
-  const references = new Set(enabled)
+function memoryAutoRenewals(enabled: Readonly<Record<string, AutoRenewal>> = {}) {
+  const stored = new Map(Object.entries(enabled))
   const autoRenewals: AutoRenewals = {
-    set: async ({ reference, isEnabled }) => {
-      if (isEnabled) references.add(reference)
-      else references.delete(reference)
+    set: async (reference, renewal) => {
+      if (renewal === null) stored.delete(reference)
+      else stored.set(reference, renewal)
     },
-    areEnabled: async (asked) => asked.map((reference) => references.has(reference)),
+    find: async (references) => references.map((reference) => stored.get(reference) ?? null),
     async *portions() {
-      yield [...references]
+      yield [...stored.keys()]
     },
     forget: async (ended) => {
-      for (const reference of ended) references.delete(reference)
+      for (const reference of ended) stored.delete(reference)
     },
   }
-  return { autoRenewals, references }
+  return { autoRenewals, stored }
 }
 
 function ledgerOf({ ledger }: Scenario): Ledger {
@@ -34,6 +34,7 @@ function ledgerOf({ ledger }: Scenario): Ledger {
     head: () => ledger.head(),
     contracts: async (ids) => ids.map((id) => ledger.contract(id)),
     contractsByKey: async (key) => ledger.byKey(key),
+    totals: async (keys) => ledger.totals(keys),
     isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
     dueItems: async ({ job }) => ledger.due().filter((item) => item.job === job),
     dryRun: async () => ({ kind: 'checkpoint' }),
@@ -43,15 +44,15 @@ function ledgerOf({ ledger }: Scenario): Ledger {
 
 /** A submitter that refuses everything, or whose outcomes are unknown. */
 function refusing(code: 'CHOICE_REFUSED' | 'SUBMISSION_UNKNOWN') {
-  let submissions = 0
+  const submitters: string[] = []
   const submitter: CheckedSubmitter = {
     dryRun: async () => null,
-    submit: async () => {
-      submissions++
+    submit: async ({ userId }) => {
+      submitters.push(userId)
       throw new ScanError(code, code)
     },
   }
-  return { submitter, submissions: () => submissions }
+  return { submitter, submitters }
 }
 
 function registered(scenario: Scenario) {
@@ -71,7 +72,10 @@ describe('the stored auto-renewal', () => {
     const alice = scenario.actor('alice')
     scenario.tap(alice, '200')
     const { request } = scenario.request(alice, 'alice.unverified.ns')
-    const { autoRenewals, references } = memoryAutoRenewals()
+    // Another user of the party wanted it before.
+    const { party } = alice
+    const before = { party, user: 'bob' }
+    const { autoRenewals, stored } = memoryAutoRenewals({ [request]: before })
     const { submitter } = refusing(code)
     const deps = {
       ledger: ledgerOf(scenario),
@@ -79,32 +83,46 @@ describe('the stored auto-renewal', () => {
       queue: createPartyQueue(),
       autoRenewals,
     }
-    const user = { userId: 'alice', party: alice.party }
+    const user = { userId: 'alice', party }
     const input = { user, contractId: request, isAutoRenewed: true }
     await expect(acceptRequest(deps, { ...input, signal })).rejects.toMatchObject({ code })
-    expect(references.has(request)).toBe(isKept)
+    expect(stored.get(request)).toEqual(isKept ? { party, user: 'alice' } : before)
   })
 
   it('that was disabled while the payment waited pays nothing', async () => {
     const scenario = new Scenario()
     const { alice, idle, reference } = registered(scenario)
     scenario.tap(alice, '200')
-    const { autoRenewals } = memoryAutoRenewals([reference])
-    const { submitter, submissions } = refusing('CHOICE_REFUSED')
+    const renewal = { party: alice.party, user: 'bob' }
+    const { autoRenewals } = memoryAutoRenewals({ [reference]: renewal })
+    const { submitter, submitters } = refusing('CHOICE_REFUSED')
     const queue = createPartyQueue()
     const ledger = ledgerOf(scenario)
-    const deps = { ledger, submitter, queue, autoRenewals, userId: 'automation' }
-    const before = queue.run(alice.party, signal, () =>
-      autoRenewals.set({ reference, party: alice.party, isEnabled: false }),
-    )
+    const userOf = async () => 'bob'
+    const deps = { ledger, submitter, queue, autoRenewals, userOf }
+    const before = queue.run(alice.party, signal, () => autoRenewals.set(reference, null))
     await payDueRenewal(deps, idle, signal)
     await before
-    expect(submissions()).toBe(0)
-    await autoRenewals.set({ reference, party: alice.party, isEnabled: true })
+    expect(submitters).toEqual([])
+    await autoRenewals.set(reference, renewal)
     await expect(payDueRenewal(deps, idle, signal)).rejects.toMatchObject({
       code: 'CHOICE_REFUSED',
     })
-    expect(submissions()).toBe(1)
+    // It is work of the user who switched it on.
+    expect(submitters).toEqual(['bob'])
+  })
+
+  it('that is paused pays nothing, and says so', async () => {
+    const scenario = new Scenario()
+    const { alice, idle, reference } = registered(scenario)
+    scenario.tap(alice, '200')
+    const { autoRenewals } = memoryAutoRenewals({ [reference]: { party: alice.party, user: null } })
+    const { submitter, submitters } = refusing('CHOICE_REFUSED')
+    const ledger = ledgerOf(scenario)
+    const userOf = async () => null
+    const deps = { ledger, submitter, queue: createPartyQueue(), autoRenewals, userOf }
+    expect(await payDueRenewal(deps, idle, signal)).toBe('paused')
+    expect(submitters).toEqual([])
   })
 
   it('is deleted once its subscription, request and payment have ended', async () => {
@@ -114,9 +132,15 @@ describe('the stored auto-renewal', () => {
     scenario.tap(alice, '200')
     const paid = scenario.request(alice, 'paid.unverified.ns')
     const ended = `00${'e'.repeat(64)}`
-    const { autoRenewals, references } = memoryAutoRenewals([reference, open, paid.request, ended])
+    const renewal = { party: alice.party, user: 'alice' }
+    const { autoRenewals, stored } = memoryAutoRenewals({
+      [reference]: renewal,
+      [open]: renewal,
+      [paid.request]: renewal,
+      [ended]: renewal,
+    })
     await forgetEndedRenewals({ ledger: ledgerOf(scenario), autoRenewals })
-    expect([...references]).toEqual([reference, open, paid.request])
+    expect([...stored.keys()].toSorted()).toEqual([reference, open, paid.request].toSorted())
     expect(scenario.balance(alice).unlocked).toBe(amountOf('200'))
   })
 })

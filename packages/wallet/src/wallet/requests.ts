@@ -18,6 +18,7 @@ import {
   submitAs,
 } from '../ledger.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'
+import { renewalBy } from './subscriptions.ts'
 
 /** Command ids, the first of them upstream's: however often a request is accepted, it is paid once. */
 const acceptId = (request: ContractId) => `acceptSubscriptionRequest-${request}`
@@ -98,12 +99,11 @@ async function setAutoRenewal(
   autoRenewals: AutoRenewals,
   input: ContractCall & { readonly isAutoRenewed: boolean },
 ): Promise<() => Promise<void>> {
-  const { contractId: reference, isAutoRenewed } = input
-  const { party } = input.user
-  const [wasEnabled = false] = await autoRenewals.areEnabled([reference])
-  if (wasEnabled === isAutoRenewed) return async () => {}
-  await autoRenewals.set({ reference, party, isEnabled: isAutoRenewed })
-  return () => autoRenewals.set({ reference, party, isEnabled: wasEnabled })
+  const { contractId: reference, isAutoRenewed, user } = input
+  const [before = null] = await autoRenewals.find([reference])
+  if (before === null && !isAutoRenewed) return async () => {}
+  await autoRenewals.set(reference, isAutoRenewed ? renewalBy(user) : null)
+  return () => autoRenewals.set(reference, before)
 }
 
 /** @throws {ScanError} As `acceptRequest`, except INSUFFICIENT_FUNDS. */

@@ -1,6 +1,12 @@
 /** Paying with coins of a party: choosing them, and choosing again when one was spent in between. */
 import { isScanError, ScanError } from '@quorumscan/errors'
-import { coin, payloadOf, type SubscriptionPayData } from '@quorumscan/ledger'
+import {
+  amountKey,
+  coin,
+  type Ledger,
+  payloadOf,
+  type SubscriptionPayData,
+} from '@quorumscan/ledger'
 import {
   type Amount,
   type Command,
@@ -11,7 +17,6 @@ import {
 } from '@quorumscan/model'
 import type { CheckedSubmitter, CommandInput } from '@quorumscan/submit'
 import {
-  contractsOf,
   type KeyedLedger,
   newestRound,
   type OperationDeps,
@@ -36,7 +41,7 @@ export type Spending = Omit<UserCommand, 'command'> & {
 
 /** The ports of `spend`: what the submitter returns is the outcome. */
 type SpendingPorts<Outcome> = {
-  readonly ledger: KeyedLedger
+  readonly ledger: KeyedLedger & Pick<Ledger, 'totals'>
   readonly submitter: Pick<CheckedSubmitter, 'dryRun'> & {
     readonly submit: (input: CommandInput, signal: AbortSignal) => Promise<Outcome>
   }
@@ -58,10 +63,9 @@ export async function spend<Outcome>(
     const { needed, command, ...options } = await input.prepare()
     const submissionWith = (inputs: readonly ContractId[]) =>
       submissionOf(user, { command: command(inputs), ...options })
-    const coins = await spendableCoins(deps.ledger, user.party)
     let inputs: readonly ContractId[]
     try {
-      inputs = selectCoins(coins, needed)
+      inputs = await chooseCoins(deps.ledger, user.party, needed)
     } catch (error) {
       // The first of two equal requests may have spent the coins. Then the second is a duplicate, not short of funds.
       const refusal = await deps.submitter.dryRun(submissionWith([]))
@@ -83,15 +87,22 @@ export async function coinForPayment(ledger: KeyedLedger, { paymentAmount }: Sub
   return unit === 'CoinUnit' ? amount : ceilDivide(amount, (await newestRound(ledger)).price)
 }
 
-async function spendableCoins(
-  ledger: KeyedLedger,
+/** Reads no more coins than a transaction takes, and none where they do not suffice. @throws {ScanError} As `selectCoins`. */
+async function chooseCoins(
+  ledger: KeyedLedger & Pick<Ledger, 'totals'>,
   party: PartyId,
-): Promise<readonly SpendableCoin[]> {
-  const contracts = await contractsOf(ledger, coin, party)
-  return contracts.map((contract) => ({
+  needed: Amount,
+): Promise<readonly ContractId[]> {
+  const key = amountKey(coin.entity, party)
+  const [total] = await ledger.totals([key])
+  const available = total?.sum ?? 0n
+  const isEnough = available >= needed
+  const contracts = isEnough ? await ledger.contractsByKey(key, { limit: INPUTS_MAX }) : []
+  const coins = contracts.map((contract) => ({
     contractId: contract.contractId,
     amount: payloadOf(coin, contract).amount.initialAmount,
   }))
+  return selectCoins({ coins, available }, needed)
 }
 
 /** Each input is fetched, archived and recorded in one transaction of at most 1 000 events (Rule 1). */
@@ -102,11 +113,15 @@ type SpendableCoin = { readonly contractId: ContractId; readonly amount: Amount 
 /**
  * Coins that together are worth at least `needed`: the largest ones, so that there are few of them.
  *
+ * @param wallet.coins - The largest `INPUTS_MAX` of the party.
+ * @param wallet.available - The sum of all coins of the party.
  * @throws {ScanError} INSUFFICIENT_FUNDS (`details`: needed, available) or, where only the number of coins
  *   is too large, LIMIT_EXCEEDED.
  */
-export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): ContractId[] {
-  const available = coins.reduce((sum, coin) => sum + coin.amount, 0n)
+export function selectCoins(
+  { coins, available }: { readonly coins: readonly SpendableCoin[]; readonly available: Amount },
+  needed: Amount,
+): ContractId[] {
   if (available < needed)
     throw new ScanError(
       'INSUFFICIENT_FUNDS',
@@ -124,10 +139,10 @@ export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): Co
     inputs.push(coin.contractId)
     covered += coin.amount
   }
-  if (inputs.length > INPUTS_MAX)
+  if (covered < needed || inputs.length > INPUTS_MAX)
     throw new ScanError(
       'LIMIT_EXCEEDED',
-      `The payment would need ${inputs.length} coins; a transaction takes at most ${INPUTS_MAX}.`,
+      `The payment would need more than ${INPUTS_MAX} coins, the most that a transaction takes.`,
       { details: { limit: 'inputs', max: INPUTS_MAX } },
     )
   return inputs

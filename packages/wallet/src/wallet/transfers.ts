@@ -1,39 +1,43 @@
 /** Transfers between parties by transfer offers: creates, accepts, rejects and withdraws them (D-20). */
-import type { BodyOf, ResponseOf, validatorRoutes } from '@quorumscan/api'
-import { sha256, toHex, utf8 } from '@quorumscan/base'
+import type { BodyOf, QueryOf, ResponseOf, validatorRoutes } from '@quorumscan/api'
+import { mapInTurns, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import {
   acceptTransferCommand,
   createTransferInstructionCommand,
   disclose,
   isOf,
-  type Ledger,
   OPEN_OFFERS_MAX,
+  payloadOf,
   rejectTransferCommand,
   toWireContract,
   transferCommand,
   transferInstruction,
-  type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { type Amount, formatAmount, type Micros, type PartyId, readAmount } from '@quorumscan/model'
+import {
+  type Amount,
+  type Contract,
+  formatAmount,
+  type Micros,
+  type PartyId,
+  readAmount,
+} from '@quorumscan/model'
 import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import {
   type ContractCall,
   contractNotFound,
-  inOrder,
   type KeyedLedger,
   singleton,
   submitAs,
   type UserCall,
+  type WalletLedger,
   type WalletUser,
 } from '../ledger.ts'
 import { invalidMember } from './coins.ts'
+import { invalidPageToken, readListPage } from './list-page.ts'
 import type { Payment, Payments } from './payments.ts'
 import { type Spending, type SpendingDeps, spend } from './spending.ts'
-
-/** Transfer offers to a party in one list. Other parties can create any number of them. */
-const OFFERS_LISTED_MAX = 1_000
 
 type CreateTransfer = (typeof validatorRoutes)['createTransfer']
 type TransferOutcome = ResponseOf<CreateTransfer>
@@ -113,16 +117,38 @@ export async function prepareTransfer(
 }
 
 /**
- * Open transfer offers of the user and to the user, in order of creation. It has at most 1 000 of those that other
- * parties created. The others follow once these are answered.
+ * A page of the open transfer offers of the user and to the user. With `sender`, those of one sender: at most 100, which
+ * the ledger allows a party, in one page.
+ *
+ * @throws {ScanError} INVALID_PAGE_TOKEN.
  */
-export async function listTransfers(ledger: Ledger, user: WalletUser): Promise<WireContract[]> {
-  const [made, visible] = await Promise.all([
-    ledger.contractsByKey(`offers:${user.party}`, { limit: OPEN_OFFERS_MAX }),
-    ledger.contractsByKey(`party:TransferInstruction:${user.party}`, { limit: OFFERS_LISTED_MAX }),
-  ])
-  const byId = new Map([...made, ...visible].map((contract) => [contract.contractId, contract]))
-  return inOrder([...byId.values()]).map(toWireContract)
+export async function listTransfers(
+  ledger: WalletLedger,
+  { party }: Pick<WalletUser, 'party'>,
+  query: QueryOf<(typeof validatorRoutes)['listTransfers']>,
+) {
+  const { sender, order = 'newest' } = query
+  if (sender !== undefined && query.page_token !== undefined) throw invalidPageToken()
+  const { contracts, nextPageToken } =
+    sender === undefined
+      ? await readListPage(ledger, { templates: [transferInstruction], party, query })
+      : { contracts: await offersBetween(ledger, sender, party), nextPageToken: null }
+  const sorted =
+    sender === undefined || order === 'newest'
+      ? contracts
+      : contracts.toSorted((a, b) => Number(amountOf(b) - amountOf(a)))
+  const transfers = await mapInTurns(sorted, toWireContract)
+  return { transfers, next_page_token: nextPageToken }
+}
+
+/** The newest first. */
+async function offersBetween(ledger: KeyedLedger, sender: PartyId, party: PartyId) {
+  const offers = await ledger.contractsByKey(`offers:${sender}`, { limit: OPEN_OFFERS_MAX })
+  return offers.filter((offer) => sender === party || offer.observers.includes(party))
+}
+
+function amountOf(offer: Contract): Amount {
+  return payloadOf(transferInstruction, offer).transfer.amount
 }
 
 export type Answer = 'accept' | 'reject' | 'withdraw'

@@ -3,8 +3,8 @@ import { History } from './history.tsx'
 import { OwnNames } from './own-names.tsx'
 import { Button, Notice, PartyName } from './parts.tsx'
 import { Send } from './send.tsx'
-import { useAccount, WALLET } from './use-account.ts'
-import { user, validator } from './wallet.ts'
+import { useAccount } from './use-account.ts'
+import { user, validator, WALLET } from './wallet.ts'
 
 export function App() {
   return (

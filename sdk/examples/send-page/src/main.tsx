@@ -1,16 +1,12 @@
-import { NamesProvider } from '@quorumscan/sdk/react'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import './styles.css'
-import { scan } from './wallet.ts'
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')
 createRoot(root).render(
   <QueryClientProvider client={new QueryClient()}>
-    <NamesProvider names={scan.names}>
-      <App />
-    </NamesProvider>
+    <App />
   </QueryClientProvider>,
 )

@@ -4,9 +4,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice } from './parts.tsx'
 import { dayOf } from './recipient.tsx'
-import { sentenceOf } from './send.tsx'
-import { useAccount, WALLET } from './use-account.ts'
-import { validator } from './wallet.ts'
+import { useAccount } from './use-account.ts'
+import { scan, validator, WALLET } from './wallet.ts'
 
 const STEPS = { requested: 'Requested', paid: 'Paid', active: 'Confirmed' } as const
 
@@ -53,7 +52,7 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
         <br />
         <span className="small muted">
           {renews ? 'until' : 'runs out on'} {dayOf(expiresAt)}
-          {renewal.isError && `. ${sentenceOf(renewal.error)}`}
+          {renewal.isError && `. ${renewal.error.message}`}
         </span>
       </span>
       {renews && leftMs < entry.paymentDurationMs && (
@@ -68,7 +67,7 @@ function Entry({ entry }: { readonly entry: OwnEntry }) {
 function Register() {
   const [typed, setTyped] = useState('')
   const queries = useQueryClient()
-  const { shown } = useName(typed)
+  const { shown } = useName(typed, { names: scan.names })
   const isInvalid = shown.kind === 'failed' && shown.error.code === 'INVALID_NAME'
   const { mutate, isPending, isSuccess, data, steps, payment, error } = useRegister({
     names: validator.names,
@@ -110,7 +109,7 @@ function Register() {
       {error !== null && (
         <Notice tone={payment === 'not-paid' ? 'bad' : 'warn'} title="Not registered">
           <p className="small">
-            {sentenceOf(error)} {payment !== null && PAYMENTS[payment]}
+            {error.message} {payment !== null && PAYMENTS[payment]}
           </p>
         </Notice>
       )}

@@ -1,12 +1,15 @@
-import { type ErrorCode, type NameChange, shortParty, toDate } from '@quorumscan/sdk'
-import type { Basis, Candidate } from '@quorumscan/sdk/naming'
-import type { UseShownResult } from '@quorumscan/sdk/react'
+import type { useParty } from '@quorumscan/sdk/react'
 import { Button, Notice } from './parts.tsx'
 
-const BASIS: Readonly<Record<Basis, string>> = {
+type Known = ReturnType<typeof useParty>
+type Shown = Known['shown']
+type Found = NonNullable<Extract<Shown, { readonly kind: 'proven' }>['value']>
+type Change = Extract<Shown, { readonly kind: 'changed' }>['previous']
+
+const BASIS: Readonly<Record<Found['basis'], string>> = {
   proof: 'Proven to this page by the signatures of the nodes.',
   votes: 'This page compared the answers of several scans.',
-  trusted: 'One scan that this page trusts decided alone.',
+  trusted: 'One node that this page trusts decided alone.',
   proxy: 'Checked by the validator.',
   claimed: 'One server states this. Nothing was checked.',
 }
@@ -17,7 +20,7 @@ export function Recipient({
   recipient: { shown, acceptChange, retry },
 }: {
   readonly typed: string
-  readonly recipient: UseShownResult<Candidate>
+  readonly recipient: Known
 }) {
   if (typed.trim() === '')
     return (
@@ -32,7 +35,7 @@ export function Recipient({
     case 'pending':
       return <Notice tone="idle" title="Asking the nodes…" />
     case 'proven':
-      if (shown.value !== null) return <Found found={shown.value} />
+      if (shown.value !== null) return <FoundParty found={shown.value} />
       return (
         <Notice tone="warn" title="No party has this name">
           <p className="small">The nodes have proven that it is free. You can register it.</p>
@@ -60,7 +63,7 @@ export function Recipient({
   }
 }
 
-const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
+const TITLES: Readonly<Record<string, string>> = {
   CONSENSUS_DISPUTED: 'The answers conflict',
   INVALID_NAME: 'This is not a name or a party',
   INVALID_PARTY: 'This is not a party',
@@ -70,7 +73,7 @@ const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
   OFFLINE: 'You are offline',
 }
 
-function Found({ found }: { readonly found: Candidate }) {
+function FoundParty({ found }: { readonly found: Found }) {
   const { displayName, party, resolver, basis, validUntil } = found
   return (
     <Notice tone="good" title={displayName}>
@@ -86,23 +89,17 @@ function Found({ found }: { readonly found: Candidate }) {
   )
 }
 
-function Changed({
-  change,
-  onAccept,
-}: {
-  readonly change: NameChange
-  readonly onAccept: () => void
-}) {
+function Changed({ change, onAccept }: { readonly change: Change; readonly onAccept: () => void }) {
   return (
     <Notice tone="warn" title={`${change.name} has another owner`}>
       <dl>
         <dt>Until {dayOf(change.previousSeenAt)}</dt>
         <dd>
-          <code title={change.previousParty}>{shortParty(change.previousParty)}</code>
+          <code>{change.previousParty}</code>
         </dd>
         <dt>Now</dt>
         <dd>
-          <code title={change.party}>{shortParty(change.party)}</code>
+          <code>{change.party}</code>
         </dd>
       </dl>
       <p className="small">Ask the recipient in another way before you send to the new owner.</p>
@@ -113,6 +110,7 @@ function Changed({
   )
 }
 
+/** The day of a time of the SDK, in UTC. */
 export function dayOf(time: string): string {
-  return toDate(time).toLocaleDateString(undefined, { dateStyle: 'medium' })
+  return time.slice(0, '2026-11-29'.length)
 }

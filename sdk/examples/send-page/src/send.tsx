@@ -1,11 +1,9 @@
-import { formatAmount, isQuorumscanError, type UnfinishedPayment } from '@quorumscan/sdk'
-import { type TransferWork, useParty, useTransfer } from '@quorumscan/sdk/react'
+import { useParty, useTransfer } from '@quorumscan/sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button, Card, Notice, PartyName } from './parts.tsx'
 import { Recipient } from './recipient.tsx'
-import { WALLET } from './use-account.ts'
-import { resolver, validator } from './wallet.ts'
+import { resolver, validator, WALLET } from './wallet.ts'
 
 const STEPS = { stored: 'Stored', sent: 'Sent', done: 'Done' } as const
 
@@ -57,18 +55,20 @@ export function Send() {
       {isPending && (
         <p className="small muted">{steps.map(({ step }) => STEPS[step]).join(', ')}</p>
       )}
-      {result?.kind === 'done' && variables !== undefined && <Done work={variables} />}
+      {result?.kind === 'done' && variables !== undefined && (
+        <Done transfer={'settle' in variables ? variables.transfer : variables} />
+      )}
       {result?.kind === 'refused' && (
         <Notice tone="bad" title="Nothing was sent">
-          <p>{sentenceOf(result.error)}</p>
+          <p>{result.error.message}</p>
         </Notice>
       )}
       {error !== null && (
         <Notice tone="bad" title="This call sent nothing">
-          <p>{sentenceOf(error)}</p>
+          <p>{error.message}</p>
         </Notice>
       )}
-      {result?.kind === 'unknown' && <p className="small muted">{sentenceOf(result.error)}</p>}
+      {result?.kind === 'unknown' && <p className="small muted">{result.error.message}</p>}
       {unfinished.map((payment) => (
         <Unfinished key={payment.id} onFinish={() => mutate(payment, { onSettled })} {...payment} />
       ))}
@@ -76,11 +76,13 @@ export function Send() {
   )
 }
 
-function Done({ work }: { readonly work: TransferWork }) {
-  const transfer = 'settle' in work ? work.transfer : work
+/** null: it was no transfer. */
+type Transfer = { readonly receiver: string; readonly coin: string } | null
+
+function Done({ transfer }: { readonly transfer: Transfer }) {
   if (transfer === null) return <Notice tone="good" title="Done" />
   return (
-    <Notice tone="good" title={`${formatAmount(transfer.coin)} coin offered`}>
+    <Notice tone="good" title={`${transfer.coin} coin offered`}>
       <p>
         <PartyName party={transfer.receiver} /> has a day to accept it.
       </p>
@@ -93,11 +95,16 @@ function Unfinished({
   kind,
   name,
   onFinish,
-}: UnfinishedPayment & { readonly onFinish: () => void }) {
+}: {
+  readonly transfer: Transfer
+  readonly kind: string
+  readonly name: string | null
+  readonly onFinish: () => void
+}) {
   return (
     <Notice tone="warn" title="It is not known whether a payment was made">
       <p>
-        {transfer === null ? `${kind} ${name ?? ''}` : `${formatAmount(transfer.coin)} coin to `}
+        {transfer === null ? `${kind} ${name ?? ''}` : `${transfer.coin} coin to `}
         {transfer !== null && <PartyName party={transfer.receiver} />}. To finish it is safe: it
         pays at most once.
       </p>
@@ -106,8 +113,4 @@ function Unfinished({
       </p>
     </Notice>
   )
-}
-
-export function sentenceOf(error: unknown): string {
-  return isQuorumscanError(error) ? error.message : String(error)
 }

@@ -14,6 +14,9 @@ const { seeds, genesis, url } = NETWORK
 /** The user of this tab. `?user=bob` opens the page for another one. */
 export const user = new URLSearchParams(location.search).get('user') ?? 'alice'
 
+/** The key of everything that a write of the wallet changes. */
+export const WALLET = ['wallet', user]
+
 /** Remembers the owner of each name. Tabs share it. */
 const store = createLocalStorageStore()
 

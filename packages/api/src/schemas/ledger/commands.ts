@@ -4,7 +4,13 @@ import * as m from '../members.ts'
 import { TransactionFormat } from './formats.ts'
 import * as grammar from './grammar.ts'
 import * as relaxed from './relaxed.ts'
-import { JsTransaction, OffsetCheckpoint, SynchronizerTime, TraceContext } from './updates.ts'
+import {
+  JsTransaction,
+  JsTransactionTree,
+  OffsetCheckpoint,
+  SynchronizerTime,
+  TraceContext,
+} from './updates.ts'
 
 /** Any JSON: values are read by their Daml types. */
 const value = (description: string) =>
@@ -166,6 +172,19 @@ export const CompletionsRequest = m.component(
 )
 export type CompletionsRequest = Static<typeof CompletionsRequest>
 
+export const CommandCompletionsRequest = m.component(
+  'GetCompletionsRequest',
+  'Which completions to show, of any user.',
+  {
+    parties: relaxed.list(
+      grammar.LedgerParty,
+      'Parties, one of which acted in the submission. Empty: all, for users who may read as any party.',
+    ),
+    beginExclusive: relaxed.int64('Completions after this offset.', { minimum: 0 }),
+  },
+)
+export type CommandCompletionsRequest = Static<typeof CommandCompletionsRequest>
+
 const unknownFields = m.part('Empty; clients expect it.', {
   fields: Type.Object({}, { description: 'Empty.' }),
 })
@@ -227,6 +246,12 @@ export const SubmitForTransactionAnswer = m.component(
   'JsSubmitAndWaitForTransactionResponse',
   'The transaction.',
   { transaction: JsTransaction },
+)
+
+export const SubmitForTransactionTreeAnswer = m.component(
+  'JsSubmitAndWaitForTransactionTreeResponse',
+  'The transaction.',
+  { transactionTree: JsTransactionTree },
 )
 
 const supported = (what: string) => m.boolean(`Whether it has ${what}.`)

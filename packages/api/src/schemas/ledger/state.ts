@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import * as m from '../members.ts'
 import { ArchivedEvent, CreatedEvent } from './events.ts'
 import { EventFormat, olderForm, oneForm } from './formats.ts'
-import { Int32, Int64, needed, oneOf, text } from './relaxed.ts'
+import { LedgerParty } from './grammar.ts'
+import { Int32, Int64, list, needed, oneOf, text } from './relaxed.ts'
 
 export const LedgerEndAnswer = m.component('GetLedgerEndResponse', 'The ledger end.', {
   offset: m.about(Int64, 'The newest offset; 0 of an empty ledger.'),
@@ -120,3 +121,19 @@ export const EventsByContractIdAnswer = m.component(
     ),
   },
 )
+
+/** Parties of one lookup of a contract. */
+export const QUERYING_PARTIES_MAX = 200
+
+export const ContractByIdRequest = m.component('GetContractRequest', 'Which contract.', {
+  contractId: text('The contract.', { minLength: 1 }),
+  queryingParties: list(
+    LedgerParty,
+    'The contract is shown if one of them has a stake in it. Empty: to users who may read as any party.',
+    { maxItems: QUERYING_PARTIES_MAX },
+  ),
+})
+
+export const ContractByIdAnswer = m.component('GetContractResponse', 'A contract.', {
+  createdEvent: CreatedEvent,
+})

@@ -3,8 +3,10 @@ import { Type } from 'typebox'
 import * as m from '../members.ts'
 import { Event, TreeEvent } from './events.ts'
 import { olderForm, oneForm, TransactionFormat, UpdateFormat } from './formats.ts'
+import { LedgerParty } from './grammar.ts'
 import {
   bool,
+  Int32,
   Int64,
   int64,
   list,
@@ -15,6 +17,12 @@ import {
   text,
   wrapped,
 } from './relaxed.ts'
+
+/** Updates of a page. */
+export const UPDATES_PAGE_MAX = 1_000
+export const UPDATES_PAGE_DEFAULT = 100
+/** Parties of one read of a tree. */
+export const TREE_PARTIES_MAX = 200
 
 const isDescendingWithoutEnd = {
   required: ['descendingOrder'],
@@ -142,18 +150,76 @@ export const GetUpdatesElement = m.component('JsGetUpdatesResponse', 'One elemen
 })
 export const GetUpdatesAnswer = Type.Array(GetUpdatesElement)
 
-const JsTransactionTree = m.component('JsTransactionTree', 'A transaction as a tree.', {
+export const GetUpdatesPageRequest = m.component(
+  'GetUpdatesPageRequest',
+  'Which page of updates to show. Each page of a walk is requested with the same members.',
+  {
+    beginOffsetExclusive: m.omittable(
+      m.extended(Int64, { minimum: 0 }),
+      'Updates after this offset. 0 or absent: all that are not pruned.',
+    ),
+    endOffsetInclusive: Type.Optional(
+      m.bounded(
+        Int64,
+        'At most the ledger end. Absent: the walk continues with updates to come, or, in descending order, begins at the ledger end.',
+        { minimum: 1 },
+      ),
+    ),
+    maxPageSize: Type.Optional(
+      m.bounded(
+        Int32,
+        `Updates at most, by default ${UPDATES_PAGE_DEFAULT}. A page may have fewer also where more follow: if they are large, or few of many match.`,
+        { minimum: 1, maximum: UPDATES_PAGE_MAX },
+      ),
+    ),
+    updateFormat: needed(UpdateFormat, 'How to show them.'),
+    descendingOrder: bool('Newest first.'),
+    pageToken: Type.Optional(m.string('`nextPageToken` of the page before; empty for the first.')),
+  },
+)
+
+export const GetUpdatesPageAnswer = m.component('JsGetUpdatesPageResponse', 'A page of updates.', {
+  updates: m.array('In the requested order.', GetUpdatesElement),
+  lowestPageOffsetExclusive: m.about(Int64, 'Every matching update after this offset is shown, …'),
+  highestPageOffsetInclusive: m.about(Int64, '… up to this offset.'),
+  nextPageToken: Type.Optional(
+    m.nullableText(
+      'The token of the next page; null on the last. Without an end, in ascending order, it is never null: request it again for updates to come.',
+    ),
+  ),
+})
+
+export const JsTransactionTree = m.component('JsTransactionTree', 'A transaction as a tree.', {
   ...ofTransaction,
   eventsById: m.record('Events by their node ids.', TreeEvent),
 })
 
-export const GetUpdateTreesAnswer = Type.Array(
-  m.component('JsGetUpdateTreesResponse', 'One element of the stream.', {
+export const GetUpdateTreesElement = m.component(
+  'JsGetUpdateTreesResponse',
+  'One element of the stream.',
+  {
     update: oneOf('One update.', {
       TransactionTree: wrapped(JsTransactionTree),
       OffsetCheckpoint: wrapped(OffsetCheckpoint),
     }),
-  }),
+  },
+)
+export const GetUpdateTreesAnswer = Type.Array(GetUpdateTreesElement)
+
+/** The parties that a tree is shown to. */
+export const TreeQuery = Type.Object({
+  parties: Type.Optional(
+    m.array('Parties that the caller may read as; at least one.', LedgerParty, {
+      minItems: 1,
+      maxItems: TREE_PARTIES_MAX,
+    }),
+  ),
+})
+
+export const GetTransactionTreeAnswer = m.component(
+  'JsGetTransactionTreeResponse',
+  'The transaction.',
+  { transaction: JsTransactionTree },
 )
 
 const neededId = text('The id of the update, in hex.', { minLength: 1, maxLength: 255 })
@@ -171,17 +237,24 @@ export const GetUpdateByOffsetRequest = m.component(
   { offset: int64('The offset of the update.', { minimum: 1 }), updateFormat: neededFormat },
 )
 
+const oneTransaction = {
+  transactionFormat: needed(TransactionFormat, 'How to show it; excludes `requestingParties`.'),
+  requestingParties: list(
+    Type.String(),
+    'The former form: created and archived events of these parties.',
+  ),
+}
+
 export const GetTransactionByIdRequest = m.component(
   'GetTransactionByIdRequest',
   'Which transaction, and its form.',
-  {
-    updateId: neededId,
-    transactionFormat: needed(TransactionFormat, 'How to show it; excludes `requestingParties`.'),
-    requestingParties: list(
-      Type.String(),
-      'The former form: created and archived events of these parties.',
-    ),
-  },
+  { updateId: neededId, ...oneTransaction },
+)
+
+export const GetTransactionByOffsetRequest = m.component(
+  'GetTransactionByOffsetRequest',
+  'Which transaction, and its form.',
+  { offset: int64('The offset of the transaction.', { minimum: 1 }), ...oneTransaction },
 )
 
 export const GetTransactionAnswer = m.component('JsGetTransactionResponse', 'The transaction.', {

@@ -208,10 +208,6 @@ export const PartyUpdateRequest = m.component('UpdatePartyDetailsRequest', 'A ch
   ),
 })
 
-export const PackagesAnswer = m.component('ListPackagesResponse', 'The known packages.', {
-  packageIds: m.array('Hashes of their definitions, in hex.', Type.String()),
-})
-
 export const EmptyAnswer = m.component('EmptyResponse', 'Empty response.', {})
 
 /** Only the default provider exists; its id is empty (D-32). */

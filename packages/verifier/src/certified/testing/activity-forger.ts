@@ -69,7 +69,9 @@ export const page = (
 const bounds = [
   null,
   ...rows.map(({ eventId }) => eventId),
-  ...['0000000000000000:0000', '0000000000000955:0000', '9999999999999999:9999'],
+  '0000000000000000:0000',
+  '0000000000000955:0000',
+  '9999999999999999:9999',
 ]
 /** Each with all forgeries before the next one, so that a mistake is soon found. */
 const pages = bounds.flatMap((after) =>

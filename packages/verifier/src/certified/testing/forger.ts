@@ -91,7 +91,13 @@ const requests: readonly CanonicalRequest[] = [
     (name) => ({ operation: 'getEntryByName', parameters: { name } }),
   ),
   ...[
-    ...['anna', 'ben', 'mallory', 'ann', 'ben\0', MEMBER, network.genesis.dso],
+    'anna',
+    'ben',
+    'mallory',
+    'ann',
+    'ben\0',
+    MEMBER,
+    network.genesis.dso,
     `sv-1::1220${'0'.repeat(64)}`,
   ].map((party) => ({ operation: 'getEntryByParty', parameters: { party } })),
   {

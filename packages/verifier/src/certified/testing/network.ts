@@ -2,9 +2,9 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Certificate, Network } from '../../certificates/certificate.ts'
 import type { SignedState } from '../../certificates/collection.ts'
-import { createPlatformCrypto } from '../../crypto/crypto.ts'
+import { createPlatformCrypto } from '../../crypto/platform-crypto.ts'
 import { toHex, utf8 } from '../../encoding/bytes.ts'
-import { canonicalJson, type Json } from '../../encoding/canonical-json.ts'
+import { canonicalJson } from '../../encoding/canonical-json.ts'
 import type { Genesis } from '../../genesis/genesis.ts'
 import { sha256 } from '../../proof/testing/naive-tree.ts'
 import { encodeStateStatement, type StatePoint } from '../../statements/statements.ts'
@@ -43,7 +43,7 @@ export function createTestNetwork(memberCount: number): TestNetwork {
       operatorKey: keyOf(2, index).publicKey,
     })),
   } as unknown as Genesis
-  const genesisHash = toHex(sha256(utf8(canonicalJson(genesis as unknown as Json))))
+  const genesisHash = toHex(sha256(utf8(canonicalJson(genesis))))
   const signatureOf = (index: number, point: StatePoint, ofNetwork = genesisHash) => {
     const statement = encodeStateStatement({ ...point, genesisHash: ofNetwork })
     return sign(null, statement, (keys[index] as (typeof keys)[number]).key).toString('hex')
