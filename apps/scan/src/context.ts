@@ -12,12 +12,12 @@ import { memberSetOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
-export type ContextOverrides = AppOverrides & {
+export type Overrides = AppOverrides & {
   /** Ends the wait for the node's turn to rebuild its replica. */
   readonly signal?: AbortSignal
 }
 
-export type Context = Awaited<ReturnType<typeof createContext>>
+export type ScanParts = Awaited<ReturnType<typeof openScan>>
 
 /**
  * Opens connections, and starts to follow the log and to process what is due.
@@ -25,12 +25,12 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not answer.
  * @throws {EnvError} If a key is not the one that the genesis names for this node.
  */
-export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
+export async function openScan(config: ScanConfig, overrides: Overrides = {}) {
   const { nodeName, rewards } = config
   // Its synchronizer asks it what entries would do, often: one secret makes each a peer of the other.
   const ownTokenFile = config.log.tokenFile
   const app = await createAppBase(nodeName, { ...config, ownTokenFile }, overrides)
-  const { genesis } = app
+  const { clock, random, logger, genesis, genesisHash } = app
   const { node, index } = nodeIn(config, genesis)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
@@ -44,16 +44,23 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         peers,
         member: { name: nodeName, scanKey, snapshotDirectory: config.snapshotDirectory },
         dueJobs: dueJobsOf('scan'),
-        async rebuild(deleteStored, { redis, ...parts }) {
+        async rebuild(deleteStored, { redis, client, clocks, snapshots }) {
           const end = await readStoredEnd(redis)
           const { signal = new AbortController().signal } = overrides
-          const waiting = { ...app, ...parts, config, peers, end, signal }
+          const waiting = { app, config, peers, client, clocks, snapshots, end, signal }
           await rebuildInTurn(waiting, deleteStored)
         },
       }),
     )
     const { isLive, ordering, redis, replica: ledger } = follower
-    const submitter = createSubmitter({ ...app, ordering, ledger, keyPair: operatorKey })
+    const submitter = createSubmitter({
+      genesisHash,
+      keyPair: operatorKey,
+      ordering,
+      ledger,
+      clock,
+      random,
+    })
     resources.opened(
       await openJobs(app, {
         ...QUEUES_OF.scan,
@@ -66,8 +73,8 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
     )
     const background = resources.opened(follower.follow(ordering))
     return {
-      ...app,
-      ...follower,
+      app,
+      follower,
       config,
       party,
       scanKey,
@@ -76,7 +83,8 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
       /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
       publishAddress(url: string): void {
         const { signal } = background
-        const publisher = { ...app, ledger, submitter, isLive, party, scanKey, signal }
+        const identity = { name: nodeName, genesisHash, party, scanKey }
+        const publisher = { ...identity, ledger, submitter, isLive, signal, clock, random, logger }
         const work = publishAddress(publisher, url)
         background.run('could not publish the address of the node; the process ends', work)
       },

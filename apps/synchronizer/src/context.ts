@@ -36,7 +36,7 @@ const MICROS_PER_SECOND = 1_000_000
 /** Seconds of the log that a full one keeps, at most: a process that was down for longer starts from a snapshot. */
 const KEEP_SECONDS_FULL = 3600
 
-export type ContextOverrides = AppOverrides & {
+export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
   /** Called at each start of the engine; the default starts it at once. */
@@ -49,7 +49,7 @@ export type ContextOverrides = AppOverrides & {
   readonly freeBytesOf?: FreeBytesOf
 }
 
-export type Context = Awaited<ReturnType<typeof createContext>>
+export type SynchronizerParts = Awaited<ReturnType<typeof openSynchronizer>>
 
 /**
  * Waits for the log's Redis. Disposing commits what waits.
@@ -57,9 +57,9 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
  * @throws {EnvError} If fewer nodes of the genesis are configured than must confirm the clock.
  */
-export async function createContext(config: SynchronizerConfig, overrides: ContextOverrides = {}) {
+export async function openSynchronizer(config: SynchronizerConfig, overrides: Overrides = {}) {
   const app = await createAppBase('synchronizer', config, overrides)
-  const { clock, logger, genesis, genesisHash, metrics } = app
+  const { clock, logger, genesis, genesisHash, metrics, trust } = app
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
   const { nodes, needed } = confirmingNodesIn(app.nodes, genesis)
@@ -73,12 +73,14 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
     })
 
   return openAll(async (resources) => {
-    const clocks = resources.opened(createPeerClocks({ ...app, peers: nodes, needed }))
+    const clocks = resources.opened(
+      createPeerClocks({ peers: nodes, needed, clock, logger, metrics, trust }),
+    )
     const user = ordering.driver === 'redis' ? LOG_USER : undefined
     const redis = await readRedisAddress(ordering.redis, user)
     const usage = resources.opened(watchRedis(redis))
     measureRedis(metrics, usage)
-    const memory = resources.opened(await watchRedisMemory({ ...app, redis: usage }))
+    const memory = resources.opened(await watchRedisMemory({ redis: usage, clock, metrics }))
     const room = resources.opened(
       await watchRoom({
         directory: config.logDirectory,
@@ -102,7 +104,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       /** The rate budgets of entries that arrive at the mempool. */
       const { spendOfKey, chargeSender } = createEntryBudgets()
       return await openCometbftLog(app, {
-        ...ordering,
+        engine: ordering.engine,
         engines: () => app.enginePeers() ?? ordering.engines,
         ordering: memberOrderingIn(genesis),
         checkEntry,
@@ -128,10 +130,8 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
     const { followerCount } = feed
     const measured = measuredLog(app, { log, followerCount, memberCount: memberSetOf(genesis).n })
     const budgets = createEntryBudgets()
-    const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
-    const client = resources.opened(
-      createPeerClient({ clock, trust: app.trust, peerTokenByOrigin }),
-    )
+    const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, { clock, logger })
+    const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
     const isAlone = ordering.driver === 'redis'
     const judge = resources.opened(
       createStateJudge({
@@ -144,7 +144,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       }),
     )
     return {
-      ...app,
+      app,
       config,
       clocks,
       log,

@@ -31,13 +31,13 @@ import { openSubmission } from './submission.ts'
 /** The time between two log lines about one subject. */
 const ALARM_PERIOD_MS = 60_000
 
-export type Context = Awaited<ReturnType<typeof createContext>>
+export type ValidatorParts = Awaited<ReturnType<typeof openValidator>>
 
 /** Opens connections and starts to follow the log. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
-export async function createContext(config: ValidatorConfig, overrides: AppOverrides = {}) {
+export async function openValidator(config: ValidatorConfig, overrides: AppOverrides = {}) {
   const app = await createAppBase('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
-  const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, app)
+  const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, { clock, logger })
   const keyPair = await readKeyPair(config.participantKeyFile)
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {
@@ -96,13 +96,24 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         onEvidence: evidence.note,
       }),
     )
-    const { log, replica: ledger } = follower
+    const { isLive, log, replica: ledger } = follower
     // With driver redis, followers find such evidence themselves.
     if (genesis.ordering.driver === 'cometbft')
-      resources.opened(followEvidence({ ...app, log, note: evidence.note }))
-    const parts = { config, follower, keyPair, store, alarms, peerTokenByOrigin, readMetrics }
-    const readers = resources.opened(await openReads(app, { ...parts, trustRule: rule }))
-    const submission = resources.opened(await openSubmission(app, parts))
+      resources.opened(followEvidence({ log, genesis, note: evidence.note, clock, logger }))
+    const readers = resources.opened(
+      await openReads(app, {
+        config,
+        trustRule: rule,
+        follower,
+        peerTokenByOrigin,
+        store,
+        readMetrics,
+        alarms,
+      }),
+    )
+    const submission = resources.opened(
+      await openSubmission(app, { follower, keyPair, store, alarms }),
+    )
     const { submitter, ordering } = submission
     const payments = createPayments({
       store: store.payments,
@@ -110,37 +121,36 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       participant: keyPair.publicKey,
     })
     const registration = createRegistration({
-      ...app,
       store,
+      payments,
       ledger,
       submitter,
-      payments,
       participant: keyPair.publicKey,
       isLossAccepted: config.isLossAccepted,
       assertLive: follower.assertLive,
       // A registration needs the whole log. `isLive` only means that the newest applied entry is recent, which
       // holds for every entry of a young log.
       assertCaughtUp: follower.assertCaughtUpWithPeers,
+      clock,
+      logger,
     })
     const reads = resources.opened(
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
-    resources.opened(followPayments(payments, { ...app, isLive: follower.isLive }))
-    resources.opened(maintainRenewals({ ...app, ...follower, ledger, store }))
+    resources.opened(followPayments(payments, { isLive, clock, logger }))
+    resources.opened(maintainRenewals({ ledger, store, isLive, clock, logger, metrics }))
     const background = resources.opened(follower.follow(ordering))
     const registering = registration.registerOperator(background.signal)
     background.run('could not register the operator; the process ends', registering)
     return {
-      ...app,
-      ...follower,
-      ...readers,
-      ...submission,
+      app,
       config,
-      networkName: config.networkName,
       trustRule: rule,
       store,
+      follower,
+      readers,
+      submission,
       payments,
-      ledger,
       evidence,
       verifier,
       registration,

@@ -23,7 +23,7 @@ export async function openSubmission(
     readonly alarms: RateLimitedLog
   },
 ) {
-  const { clock, genesis, logger } = app
+  const { clock, random, genesis, genesisHash, logger } = app
   const { follower, keyPair, store, alarms } = parts
   const { assertLive, isLive, redis, replica: ledger } = follower
   const { publicKey: participant } = keyPair
@@ -32,20 +32,22 @@ export async function openSubmission(
   const now = (): Micros => Math.max(ledger.head().recordTime, clock.nowMicros())
   const secondMachine = watchSecondMachine(follower.ordering, {
     publicKey: participant,
-    genesisHash: app.genesisHash,
+    genesisHash,
     isLive,
     now,
     onFound: ({ offset }, text) =>
       alarms.write('second machine', (suppressed) => logger.error({ offset, ...suppressed }, text)),
   })
   const { ordering } = secondMachine
-  const unchecked = createSubmitter({ ...app, ordering, ledger, keyPair })
+  const unchecked = createSubmitter({ genesisHash, keyPair, ordering, ledger, clock, random })
   const submitter = createCheckedSubmitter({
-    ...app,
     ledger,
     submitter: unchecked,
+    genesisHash,
     participant,
     deduplicationMicros,
+    clock,
+    random,
     assertLive,
   })
   const { autoRenewals } = store
@@ -57,11 +59,13 @@ export async function openSubmission(
   return openAll(async (resources) => {
     const dispatcher = resources.opened(
       await Dispatcher.create({
-        ...app,
+        genesisHash,
+        keyPair,
         outbox: store.outbox,
         ledger,
         ordering,
-        keyPair,
+        clock,
+        random,
         mayAct,
         onProblem: (err) =>
           logger.warn(

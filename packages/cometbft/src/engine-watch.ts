@@ -108,6 +108,8 @@ export function watchEngine(options: {
   }
 }
 
+export type EngineWatch = ReturnType<typeof watchEngine>
+
 function idOf(peer: string): string {
   return peer.slice(0, peer.indexOf('@'))
 }

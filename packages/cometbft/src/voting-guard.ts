@@ -62,6 +62,8 @@ export function createVotingGuard(options: {
   }
 }
 
+export type VotingGuard = ReturnType<typeof createVotingGuard>
+
 function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
   if (isStalled)
     return 'the record of signed votes is lost, and the other members cannot order without this vote. Run `quorumscan cometbft vote NODE` to force it'

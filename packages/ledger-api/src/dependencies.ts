@@ -1,4 +1,4 @@
-/** What the handlers of the ledger interface work with. The validator opens it. */
+/** What the handlers of the ledger interface work with. The validator opens it; each handler names what it takes. */
 import type { Clock, Random } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'

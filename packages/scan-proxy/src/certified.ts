@@ -67,7 +67,11 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   const nodeCount = trust?.members.length ?? memberCount
   /** Every certificate has as many signers. */
   const signersMin = maxFaulty(memberCount) + 1
-  const answers = createCertifiedAnswers({ ...deps, replica: ledger.proofs })
+  const answers = createCertifiedAnswers({
+    genesis,
+    certifier: deps.certifier,
+    replica: ledger.proofs,
+  })
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
     isOwnRecent(deps, recordTime, maxAgeMs)
 

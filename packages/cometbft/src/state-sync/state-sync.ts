@@ -75,7 +75,7 @@ export async function createStateSync(options: {
         if ('refusal' in answer) throw new Error(answer.refusal)
         const report = readAnchorReport(answer.result)
         if (report === null) throw new Error('it does not report its stored blocks')
-        reports.set(member.name, report)
+        reports.set(member.node.name, report)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
       }
@@ -105,7 +105,7 @@ export async function createStateSync(options: {
   }
   /** The sockets that lead to the members who named it, each to another one first. */
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
-    const all = members.filter(({ name }) => names.includes(name))
+    const all = members.filter(({ node }) => names.includes(node.name))
     const turn = (failedCount - 1) % all.length
     const named = failedCount === 0 ? all : all.slice(turn, turn + 1)
     const count = named.length === 0 ? 0 : Math.max(SERVERS_MIN, named.length)

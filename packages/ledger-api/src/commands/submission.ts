@@ -25,13 +25,18 @@ const DECIDED_BY_LOG = new Set(['DUPLICATE_COMMAND', 'INVALID_DEDUPLICATION_PERI
 /** Templates that implement the one interface (D-31). */
 const HOLDINGS = new Set(['Coin', 'LockedCoin'])
 
+export type SubmissionDeps = Pick<
+  LedgerApiDeps,
+  'ledger' | 'registration' | 'dispatcher' | 'genesis' | 'genesisHash' | 'random'
+>
+
 /**
  * Returns once the submission is stored and cannot be lost.
  *
  * @throws {LedgerError} Definitely without effect, and without a completion.
  */
 export async function submit(
-  deps: LedgerApiDeps,
+  deps: SubmissionDeps,
   request: CheckedRequest,
   options: { readonly now: Micros },
 ): Promise<{ readonly outcome: Promise<CompletionRecord> }> {

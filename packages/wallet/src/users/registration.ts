@@ -43,7 +43,7 @@ export function createRegistration(deps: {
   readonly clock: Clock
   readonly logger: Logger
 }) {
-  const { store, ledger, submitter, participant, logger } = deps
+  const { store, ledger, submitter, participant, clock, logger } = deps
   const { parties, users } = store
   const partyOf = (hint: string): PartyId => {
     const party = partyIdOf(hint, participant)
@@ -51,9 +51,13 @@ export function createRegistration(deps: {
     return party
   }
   const storeCheck = createStoreCheck({
-    ...deps,
-    ...store,
+    identity: store.identity,
+    users,
+    ledger,
+    participant,
     operatorParty: partyOf(partyHintOf(FIRST_ADMIN_USER)),
+    assertCaughtUp: deps.assertCaughtUp,
+    isLossAccepted: deps.isLossAccepted,
   })
   let isOperatorRegistered = false
 
@@ -218,7 +222,7 @@ export function createRegistration(deps: {
     },
     /** Registers the validator's own party at the first start. Resolves then, or when the signal aborts. */
     async registerOperator(signal: AbortSignal): Promise<void> {
-      isOperatorRegistered = await untilRegistered(deps, signal, async () => {
+      isOperatorRegistered = await untilRegistered({ clock, logger }, signal, async () => {
         deps.assertLive()
         await storeCheck.check()
         // As long as no party exists, no payment can be missing.
