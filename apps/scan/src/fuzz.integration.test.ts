@@ -9,7 +9,7 @@ import { catalogue } from '@quorumscan/errors'
 import { untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createContext } from './context.ts'
+import { createContext } from './parts.ts'
 import { createServer } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 

@@ -13,10 +13,10 @@ import {
 } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import { createAppliedOutcomes, refusalIn } from './applied-outcomes.ts'
-import { openScan, type ScanParts } from './context.ts'
 import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { createUpstreamHandlers } from './handlers/upstream-reads.ts'
+import { openScan, type ScanParts } from './parts.ts'
 import { headHeaders } from './pinned.ts'
 
 /** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */

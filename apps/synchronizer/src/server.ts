@@ -2,7 +2,7 @@
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
-import { openSynchronizer, type SynchronizerParts } from './context.ts'
+import { openSynchronizer, type SynchronizerParts } from './parts.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 

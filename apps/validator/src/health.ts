@@ -2,7 +2,7 @@
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createHealthHandlers } from '@quorumscan/server'
-import type { ValidatorParts } from './context.ts'
+import type { ValidatorParts } from './parts.ts'
 
 type Health = ReturnType<typeof createHealthHandlers>
 type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandlers>[1]['reader']>>

@@ -30,8 +30,8 @@ import {
 } from '@quorumscan/server'
 import type { Users } from '@quorumscan/users'
 import { type Principal, walletHandlers } from '@quorumscan/wallet'
-import { openValidator, type ValidatorParts } from './context.ts'
 import { healthHandlers } from './health.ts'
+import { openValidator, type ValidatorParts } from './parts.ts'
 
 /** The path prefix of upstream's validators (D-3). */
 const PREFIX = '/api/validator'
