@@ -155,6 +155,11 @@ it('backs up and restores a validator whose Redis runs elsewhere', async () => {
 it.each([
   ['QS_PROT', '4711', 'QS_PROT is not a variable that these processes read: did you mean QS_PORT?'],
   ['QS_PORT', 'abc', 'QS_PORT must be an integer from 0 to 65535, not "abc"'],
+  [
+    'QS_REWARDS_TO',
+    'nobody',
+    'QS_REWARDS_TO: is no party: write it as in alice::1220…, with 64 hex digits at the end',
+  ],
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { overrides: { [name]: value } })).rejects.toThrow(
