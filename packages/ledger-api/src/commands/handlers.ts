@@ -16,7 +16,8 @@ import {
 } from '../formats.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import { listHandler } from '../list.ts'
-import { transactionJson } from '../projection.ts'
+import { showTransaction } from '../projection.ts'
+import { transactionJson } from '../update-json.ts'
 import { completionError } from './completion-status.ts'
 import { type CompletionsDeps, openCommandCompletions, openCompletions } from './completions.ts'
 import { checkRequest } from './request.ts'
@@ -124,9 +125,9 @@ async function submitAndShow(
   const { offset } = await submitAndWait(deps, request, commands)
   const update = await deps.reads.replica.history.updateAt(offset)
   assert(update !== null, 'what was applied is in the history')
-  const json = transactionJson(update, { ...view, isShownEmpty: true }, deps.genesis.synchronizerId)
-  assert(json !== null, 'an empty transaction is shown')
-  return json
+  const shown = showTransaction(update, view, { isShownEmpty: true })
+  assert(shown !== null, 'an empty transaction is shown')
+  return transactionJson(shown, deps.genesis.synchronizerId)
 }
 
 async function accept(deps: CommandsDeps, { caller, traceparent }: Request, body: JsCommands) {
