@@ -3,6 +3,7 @@ import { createToken } from '@quorumscan/operator'
 import { createChaosRuns } from '../chaos/runs.ts'
 import { createChaosTarget } from '../chaos/target.ts'
 import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
+import { chaosDirectoryOf } from '../rig/rig-files.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../watch/cluster-log.ts'
 import { startStatusFeed } from '../watch/live.ts'
 import { lookUpAtNodes, startProber } from '../watch/prober.ts'
@@ -33,7 +34,7 @@ export function openParts(
   const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
   const live = startStatusFeed(cluster, prober, clock)
   const target = createChaosTarget(cluster, prepared, clock)
-  const chaos = createChaosRuns({ genesis, clock, directory: directory.chaosDirectory, target })
+  const chaos = createChaosRuns({ genesis, clock, directory: chaosDirectoryOf(directory), target })
   let watch: ConfirmationWatch | null = null
   const registrations = createRegistrations({
     validatorUrl,

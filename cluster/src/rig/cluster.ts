@@ -23,6 +23,7 @@ import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
 import { judgedHealth } from './judge-members.ts'
 import type { Prepared } from './prepare.ts'
+import { faultsFileOf } from './rig-files.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
 const MIB = 2 ** 20
@@ -78,7 +79,7 @@ export class Cluster {
     const faults = new FaultRunner({
       services: runner,
       clock,
-      file: directory.faultsFile,
+      file: faultsFileOf(directory),
       dataDirectory: directory.path,
       onMalformed: (node, sentence) => onIncident(node, sentence, 'malformed'),
     })
@@ -294,7 +295,7 @@ export class Cluster {
     this.faults.close()
     this.#stopped ??= this.#runner.stopAll().then(() => {
       removeSocketDirectory(directory)
-      rmSync(directory.faultsFile, { force: true })
+      rmSync(faultsFileOf(directory), { force: true })
     })
     return this.#stopped
   }
