@@ -13,7 +13,8 @@ import {
 import { ScanError } from '@quorumscan/errors'
 import { createPeerClient, type Peer } from '@quorumscan/runtime'
 import type { CometbftOrdering } from '@quorumscan/verifier'
-import { EngineRefusedError, type EngineRpc, readBlockRange } from '../engine-rpc.ts'
+import { readStatus } from '../engine-answers.ts'
+import { EngineRefusedError, type EngineRpc } from '../engine-rpc.ts'
 import {
   type EngineAnswer,
   type EngineRead,
@@ -41,7 +42,7 @@ export function createReadAnswers(
   const shares = createShares('reads of an engine', { reads: CONCURRENT_READS_MAX })
 
   const reportAnchors = async (): Promise<AnchorReport> => {
-    const { earliest } = readBlockRange(await rpc.call('status'))
+    const { earliest } = readStatus(await rpc.call('status'))
     const named = options.anchors().map(({ height, blockHash }) => ({ height, blockHash }))
     return { earliest, beginnings: named }
   }
