@@ -63,7 +63,8 @@ export async function openSynchronizer(config: SynchronizerConfig, overrides: Ov
   const { ordering } = config
   const checkEntry = createEntryChecker(genesisHash)
   const { nodes, needed } = confirmingNodesIn(app.nodes, genesis)
-  const operatorKeys = new Set(memberSetOf(genesis).members.map(({ operatorKey }) => operatorKey))
+  const set = memberSetOf(genesis)
+  const operatorKeys = new Set(set.members.map(({ operatorKey }) => operatorKey))
   const createEntryBudgets = () =>
     createRateBudgets({
       rates: config.entryRates,
@@ -88,7 +89,7 @@ export async function openSynchronizer(config: SynchronizerConfig, overrides: Ov
         freeBytesOf: overrides.freeBytesOf,
         memory,
         shares: ordering.driver === 'redis' ? clocks.memoryShares : null,
-        faulty: memberSetOf(genesis).f,
+        faulty: set.f,
         clock,
         onProblem: (err) => logger.warn({ err }, 'the free disk space is unknown'),
       }),
@@ -128,7 +129,7 @@ export async function openSynchronizer(config: SynchronizerConfig, overrides: Ov
     const keepMicros = () => keepSeconds() * MICROS_PER_SECOND
     resources.opened(trimLogRegularly(app, { nodes, keepMicros, trim: log.trim }))
     const { followerCount } = feed
-    const measured = measuredLog(app, { log, followerCount, memberCount: memberSetOf(genesis).n })
+    const measured = measuredLog(app, { log, followerCount, set })
     const budgets = createEntryBudgets()
     const peerTokenByOrigin = openNodeTokens(config.nodeTokensFile, { clock, logger })
     const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
@@ -136,7 +137,7 @@ export async function openSynchronizer(config: SynchronizerConfig, overrides: Ov
     const judge = resources.opened(
       createStateJudge({
         nodes: isAlone ? nodes : await ownNodeIn(genesis, { ordering, nodes }),
-        needed: isAlone ? memberSetOf(genesis).f + 1 : 1,
+        needed: isAlone ? set.f + 1 : 1,
         endpointsOf: clocks.endpointsOf,
         client,
         head: log.head,

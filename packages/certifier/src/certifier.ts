@@ -14,7 +14,6 @@ import {
   type Evidence,
   encodeStateStatement,
   type Genesis,
-  maxFaulty,
   memberSetOf,
 } from '@quorumscan/verifier'
 import {
@@ -65,8 +64,9 @@ export function createCertifier(options: {
   const collection: Collection = createCollection(network, self?.name ?? null)
   /** The statements of all members, also of those that make no certificates here. */
   const statements: Collection = createCollection(network, null)
-  const names = memberSetOf(genesis).members.map(({ name }) => name)
-  const needed = maxFaulty(names.length) + 1
+  const set = memberSetOf(genesis)
+  const names = set.members.map(({ name }) => name)
+  const needed = set.f + 1
   const progress = createMemberProgress({ names, needed, clock })
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */

@@ -12,7 +12,7 @@ import {
   writeFileAtomic,
 } from '@quorumscan/runtime'
 import type { createAppBase } from '@quorumscan/server'
-import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
+import { type CometbftOrdering, chainIdOf, memberSetOf } from '@quorumscan/verifier'
 import { type BlockVersions, followBlockVersions } from './block-versions.ts'
 import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
 import { engineFiles, nodeIdOf } from './engine-files.ts'
@@ -61,7 +61,7 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
   const { home } = config
   const { nodeKey, ownName, votingKey } = await readIdentity(config, ordering)
   const members = ordering.validators.map(({ nodeId }) => nodeId)
-  const memberCount = members.length
+  const set = memberSetOf(genesis)
   const ownId = nodeIdOf(nodeKey.publicKey)
   const peers = () => options.engines().peers
   const isPeer = (nodeId: string) =>
@@ -81,7 +81,7 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
       chainId: chainIdOf(genesisHash),
       onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} equivocates`),
     })
-    const voting = createVotingGuard({ home, votingKey, memberCount, logger })
+    const voting = createVotingGuard({ home, votingKey, set, logger })
     const versions = resources.opened(
       await followBlockVersions({
         node: nodes.find(({ name }) => name === ownName) ?? null,
@@ -101,7 +101,7 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
         home,
         sockets: config.sockets,
         members: otherMembers(nodes, { ordering, ownId }),
-        memberCount,
+        set,
         reads,
         height: () => member.head().height,
         restart: () => engine.restart(),
@@ -179,6 +179,7 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
         isPeer,
         disconnect: acceptor.disconnect,
         members,
+        set,
         height: () => member.head().height,
         async onReading(reading) {
           warnWithoutPeers(reading.kind === 'up' && hasNoPeers())

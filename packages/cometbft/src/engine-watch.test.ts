@@ -40,6 +40,7 @@ it('dials members at their newest addresses, and disconnects engines that are no
     isPeer: (id) => id !== 'removed',
     disconnect: (port) => disconnected.push(port),
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => {},
     onFailure: (error) => expect.fail(String(error)),
@@ -74,6 +75,7 @@ it('reports files that cannot be written, and still dials missing members', asyn
     isPeer: () => true,
     disconnect: () => {},
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => {
       throw full
@@ -116,6 +118,7 @@ function watchHanging() {
     isPeer: () => true,
     disconnect: () => {},
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => void polls++,
     onFailure: (error) => expect.fail(String(error)),

@@ -5,6 +5,7 @@
 
 import type { Clock } from '@quorumscan/base'
 import { createSilence, repeat } from '@quorumscan/runtime'
+import type { MemberSet } from '@quorumscan/verifier'
 import { idOfAddress, readConnectedEngines, readPeerIds, readStatus } from './engine-answers.ts'
 import { ENGINE_MS_MAX, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
@@ -30,6 +31,7 @@ export function watchEngine(options: {
   readonly disconnect: (port: number) => void
   /** Ids of the engines that vote. */
   readonly members: readonly string[]
+  readonly set: Pick<MemberSet, 'f' | 'quorum'>
   /** The height of the newest block that was published. */
   readonly height: () => number
   /** Receives each reading. */
@@ -48,7 +50,7 @@ export function watchEngine(options: {
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
-  const { rpc, clock } = options
+  const { rpc, set, clock } = options
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
   let restartedMs = Number.NEGATIVE_INFINITY
@@ -90,9 +92,8 @@ export function watchEngine(options: {
       answeredPid = null
       options.onHang?.()
     }
-    const memberCount = options.members.length
-    history = stepEngine(history, { reading, height: options.height(), nowMs, memberCount })
-    if (isRestartDue(history, { reading, nowMs, restartedMs, memberCount })) {
+    history = stepEngine(history, { reading, height: options.height(), nowMs, set })
+    if (isRestartDue(history, { reading, nowMs, restartedMs, set })) {
       restartedMs = nowMs
       options.restart()
     }

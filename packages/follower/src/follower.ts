@@ -81,8 +81,9 @@ export async function openFollower(app: App, options: FollowerOptions) {
   const { participant, peerTokenByOrigin, onEvidence } = options
   const logOptions = readLogClientOptions(config, { clock, logger })
   const redis = await readRedisAddress(config.redis)
+  const set = memberSetOf(genesis)
   /** f + 1: among this number of members at least one is honest. */
-  const needed = memberSetOf(genesis).f + 1
+  const needed = set.f + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(
       createPeerClocks({ peers, needed, clock, logger, metrics, trust, allowPrivateAddresses }),
@@ -132,9 +133,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
-    const signers = new Set(
-      (options.signers ?? memberSetOf(genesis).members).map(({ name }) => name),
-    )
+    const signers = new Set((options.signers ?? set.members).map(({ name }) => name))
     const certifier = resources.opened(
       createCertifier({
         genesis,
@@ -158,7 +157,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     }
     const isLive = () => state() === 'live'
     const members = createMemberHealth({
-      names: memberSetOf(genesis).members.map(({ name }) => name),
+      set,
       self: member && {
         name: member.name,
         isReady: () => isLive() && certificates.areValid(),

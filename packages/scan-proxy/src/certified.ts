@@ -19,7 +19,6 @@ import {
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
 import {
-  maxFaulty,
   memberSetOf,
   requestOfLookup,
   type Threshold,
@@ -63,10 +62,10 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 export function createCertifiedReads(deps: ScanProxyDeps) {
   const { genesis, genesisHash, trustRule: trust, ledger, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const memberCount = memberSetOf(genesis).n
+  const { n: memberCount, f } = memberSetOf(genesis)
   const nodeCount = trust?.members.length ?? memberCount
   /** Every certificate has as many signers. */
-  const signersMin = maxFaulty(memberCount) + 1
+  const signersMin = f + 1
   const answers = createCertifiedAnswers({
     genesis,
     certifier: deps.certifier,

@@ -31,7 +31,7 @@ async function setUp(says: AnchorReport) {
     const one = await createStateSync({
       home,
       sockets: join(directory, 's'),
-      memberCount: 4,
+      set: { f: 1 },
       clock,
       members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({
         node: { name, url: '' },
