@@ -21,6 +21,7 @@ import { ingest, RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
 import type { InterpretedEntry } from './ingest/step.ts'
 import type { HeadState } from './ingest/store.ts'
+import { fetchCells } from './reads/cells.ts'
 import type { Store } from './reads/contracts.ts'
 import { createLookups } from './reads/lookups.ts'
 import { createNameReader } from './reads/name-reader.ts'
@@ -171,6 +172,7 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
         ...options,
         layout,
         signal,
+        fetch: (keys) => fetchCells({ redis: writer, layout }, keys),
         state: treeUpdater,
         maker: take ? createSnapshotMaker({ ...options, store, take, onProblem }) : null,
         onProblem,

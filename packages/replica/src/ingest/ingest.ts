@@ -11,14 +11,13 @@ import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activi
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
 import { beginHistory } from '../clean-up/update-history.ts'
 import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
-import { fetchCells } from '../reads/cells.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { SnapshotMaker } from '../snapshot/maker.ts'
 import { SnapshotError } from '../snapshot/records.ts'
 import type { StateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
-import { interpretBatch } from './interpret-batch.ts'
+import { type BatchContext, interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
 import { type HeadState, isStored, writeSteps } from './store.ts'
 
@@ -38,6 +37,8 @@ const RETRY_MS = 1_000
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
+  /** Reads the newest state, for interpretation. */
+  readonly fetch: BatchContext['fetch']
   readonly state: StateTreeUpdater
   /** Takes snapshots of the written state; null: none are taken. */
   readonly maker: SnapshotMaker | null
@@ -132,7 +133,7 @@ async function followFromHead(
       const interpreting = interpretBatch(ready, headState.head, {
         ...context,
         state: working,
-        fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
+        fetch: context.fetch,
       })
       const entries = await interpreting.catch(async (error: unknown) => {
         // The error is not a bug if Redis was wiped during the interpretation.

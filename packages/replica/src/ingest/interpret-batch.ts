@@ -20,8 +20,8 @@ import {
   type WorkingState,
 } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
-import { completionOf } from '../reads/completions.ts'
 import { storedRow, treeRow } from '../storage/activity-member.ts'
+import { completionOf } from '../storage/completions.ts'
 import { encodeUpdate, StoredUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
 import type { InterpretedEntry } from './step.ts'

@@ -1,10 +1,10 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
-import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
-import type { ChangeRecord } from '@quorumscan/ledger'
+import { assert, fromHex } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Frontier } from '@quorumscan/verifier/state-tree'
-import { planCompletions } from '../reads/completions.ts'
-import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
+import { putChange } from '../storage/change-records.ts'
+import { createGatheredCommands } from '../storage/commands.ts'
+import { planCompletions } from '../storage/completions.ts'
 import type { StateMark, StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -76,29 +76,4 @@ export function planBatch(input: {
   const position = { offset, recordTime, historyHash, entryHash, horizon, state }
   const counts = { endedCount, activityCount: activities.size }
   return { commands, head: { ...head, ...position, ...counts }, activities }
-}
-
-/** The newest acceptance of a change. */
-export function putChange(commands: CommandSink, id: Uint8Array, record: ChangeRecord): void {
-  commands.add('HSET', KEYS.changes, id, encodeChange(record))
-  commands.add('ZADD', KEYS.changesUntil, record.until, id)
-}
-
-export function encodeChange(record: ChangeRecord): Uint8Array {
-  const writer = new ByteWriter()
-  writer.unsigned(record.offset)
-  writer.unsigned(record.recordTime)
-  writer.unsigned(record.until)
-  writer.raw(utf8(record.submissionId))
-  return writer.finish()
-}
-
-export function decodeChange(bytes: Uint8Array): ChangeRecord {
-  const reader = new ByteReader(bytes)
-  return {
-    offset: reader.unsigned(),
-    recordTime: reader.unsigned(),
-    until: reader.unsigned(),
-    submissionId: reader.rest().toString('utf8'),
-  }
 }
