@@ -25,7 +25,7 @@ export const startScan = appStarter(openScan, createServer, (parts, { url }) =>
 )
 
 /** @param port - Returns the port listened on. */
-function createServer(parts: ScanParts, port: () => number): HttpServer {
+export function createServer(parts: ScanParts, port: () => number): HttpServer {
   const { app, follower, party } = parts
   const { name, clock, metrics, certificates, genesis, genesisHash } = app
   const { certifier, clocks, log, logDisk, members, replica, snapshots } = follower
