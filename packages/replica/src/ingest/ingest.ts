@@ -16,10 +16,10 @@ import type { SnapshotMaker } from '../snapshot/maker.ts'
 import { SnapshotError } from '../snapshot/records.ts'
 import type { StateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
+import type { InterpretedEntry } from '../storage/step.ts'
+import { type HeadState, isStored, writeSteps } from '../storage/store.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { type BatchContext, interpretBatch } from './interpret-batch.ts'
-import type { InterpretedEntry } from './step.ts'
-import { type HeadState, isStored, writeSteps } from './store.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of this process's clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000

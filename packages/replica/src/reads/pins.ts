@@ -2,7 +2,7 @@
 import { anySignal, type Clock, held } from '@quorumscan/base'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
-import type { HeadState } from '../ingest/store.ts'
+import type { HeadState } from '../storage/store.ts'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
 

@@ -10,18 +10,6 @@ import type { Contract, ContractId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
-import { putContract } from '../ingest/plan-contracts.ts'
-import { putRow } from '../ingest/plan-histories.ts'
-import {
-  beginEntry,
-  documentVersion,
-  planSyntheticEntries,
-  putNames,
-  putVersions,
-  syntheticEntries,
-  versionFieldOf,
-} from '../ingest/plan-versions.ts'
-import { readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { createStateHistory, type StateHistory } from '../state-tree/state-history.ts'
 import { decodeActivity, leafHashOf, treeIndexOf } from '../storage/activity-member.ts'
 import {
@@ -35,6 +23,18 @@ import { putChange } from '../storage/change-records.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
+import { putContract } from '../storage/plan-contracts.ts'
+import { putRow } from '../storage/plan-histories.ts'
+import {
+  beginEntry,
+  documentVersion,
+  planSyntheticEntries,
+  putNames,
+  putVersions,
+  syntheticEntries,
+  versionFieldOf,
+} from '../storage/plan-versions.ts'
+import { readVersions, type WriteOutcome, writeFenced } from '../storage/store.ts'
 import { encodeTimelineEntry } from '../storage/timeline.ts'
 import { changeTotal, putTotals } from '../storage/totals.ts'
 import type { Version } from '../storage/versions.ts'

@@ -4,10 +4,10 @@
  */
 import { concatBytes, fromUtf8, u64, utf8 } from '@quorumscan/base'
 import { type CompletionRecord, type Offset, partyParticipant } from '@quorumscan/model'
-import type { InterpretedEntry, Step } from '../ingest/step.ts'
 import type { CommandSink } from './commands.ts'
 import { lexBound } from './intern.ts'
 import { KEYS } from './keys.ts'
+import type { InterpretedEntry, Step } from './step.ts'
 
 const OFFSET_BYTES = 8
 

@@ -1,8 +1,8 @@
 /** One log entry with its effects. Batches consist of steps. */
 import type { Head, KeptChange, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
-import type { StoredActivity, TreeRow } from '../storage/activity-member.ts'
-import type { StoredUpdate } from '../storage/update-codec.ts'
+import type { StoredActivity, TreeRow } from './activity-member.ts'
+import type { StoredUpdate } from './update-codec.ts'
 
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {

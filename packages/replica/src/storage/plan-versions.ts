@@ -10,12 +10,12 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
 import { DSO_ENTRY_NAME, type Genesis, memberSetOf, svEntryName } from '@quorumscan/verifier'
-import type { CommandSink } from '../storage/commands.ts'
-import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
-import { tagOf } from '../storage/intern.ts'
-import { KEYS } from '../storage/keys.ts'
-import { encodeEnded, encodeVersions, type Version } from '../storage/versions.ts'
+import type { CommandSink } from './commands.ts'
+import { type EntryBody, encodeEntryBody } from './entry-body.ts'
+import { tagOf } from './intern.ts'
+import { KEYS } from './keys.ts'
 import { entityOf, type Step } from './step.ts'
+import { encodeEnded, encodeVersions, type Version } from './versions.ts'
 
 /** Versions by name and by entity, of every name and document that the steps touch. */
 export type StoredVersions = Readonly<

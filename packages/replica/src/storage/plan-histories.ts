@@ -10,13 +10,13 @@ import {
   encodeActivity,
   offsetTextOf,
   type StoredActivity,
-} from '../storage/activity-member.ts'
-import { putTiles, type WholeSubtree } from '../storage/activity-tiles.ts'
-import { archivalMembers } from '../storage/archivals.ts'
-import type { CommandSink } from '../storage/commands.ts'
-import { KEYS } from '../storage/keys.ts'
-import type { StoredUpdate } from '../storage/update-codec.ts'
+} from './activity-member.ts'
+import { putTiles, type WholeSubtree } from './activity-tiles.ts'
+import { archivalMembers } from './archivals.ts'
+import type { CommandSink } from './commands.ts'
+import { KEYS } from './keys.ts'
 import type { Step } from './step.ts'
+import type { StoredUpdate } from './update-codec.ts'
 
 /** Returns the activity tree after the batch. @param before - The one before it. */
 export function planActivities(commands: CommandSink, steps: readonly Step[], before: Frontier) {

@@ -1,18 +1,18 @@
 /** Plans the changes of a batch to contracts, their index, totals and due work: the net of all its steps. */
 import { amountsOf, dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
-import type { CommandSink } from '../storage/commands.ts'
+import type { CommandSink } from './commands.ts'
 import {
   contractIdBytes,
   type Interned,
   internContractId,
   internedBytes,
   internKey,
-} from '../storage/intern.ts'
-import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
-import type { Layout } from '../storage/layout.ts'
-import { largestFirst, newestFirst } from '../storage/order.ts'
-import { changeTotal, putTotals, type Totals } from '../storage/totals.ts'
+} from './intern.ts'
+import { contractsKey, dueKey, indexKey } from './keys.ts'
+import type { Layout } from './layout.ts'
+import { largestFirst, newestFirst } from './order.ts'
+import { changeTotal, putTotals, type Totals } from './totals.ts'
 
 /** Steps with the contracts that they create and archive. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
