@@ -144,6 +144,29 @@ describe('house rules', () => {
     expect(matchingLines(others, reading)).toEqual([])
   })
 
+  it('the folders of a replica import downwards, from ingest to storage', () => {
+    const folders = ['storage', 'reads', 'state-tree', 'snapshot', 'clean-up', 'ingest']
+    const upwards = folders.flatMap((folder, at) => {
+      const own = productSources.filter((file) =>
+        file.startsWith(`packages/replica/src/${folder}/`),
+      )
+      expect(own.length, folder).toBeGreaterThan(1)
+      const above = folders.slice(at + 1).join('|')
+      return above === '' ? [] : matchingLines(own, new RegExp(`from '\\.\\./(?:${above})/`))
+    })
+    expect(upwards).toEqual([])
+  })
+
+  it('what operators run knows no faults: the rig adds them (Rule 9)', () => {
+    const product = productSources.filter((file) =>
+      /^packages\/(?:supervisor|operator)\//.test(file),
+    )
+    expect(product.length).toBeGreaterThan(20)
+    expect(
+      matchingLines(product, /QS_FAULT|\b[fF]ault(?:s|y)?(?:Sockets?|File|Runner|Spec)/),
+    ).toEqual([])
+  })
+
   it('the console imports only types, words and a median of our packages, no server code', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
