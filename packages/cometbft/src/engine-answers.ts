@@ -99,7 +99,7 @@ export function readBlockTime(answer: unknown): string {
   return header.parse(answer).header.time
 }
 
-const admission = z.object({ code: z.number(), log: z.string() })
+const admission = z.object({ code: z.number(), log: z.string().default('') })
 
 /** Of `broadcast_tx_sync`. @returns Code 0: the engine keeps the transaction. `log` says why it does not. */
 export function readAdmission(answer: unknown) {

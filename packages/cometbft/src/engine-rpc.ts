@@ -20,7 +20,7 @@ export class EngineUnavailableError extends Error {
 
 const envelope = z.object({
   error: z.object({ message: z.string(), data: z.string().nullish() }).nullish(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
 })
 
 export type EngineRpc = ReturnType<typeof createEngineRpc>

@@ -50,7 +50,7 @@ it('a member is read at its newest address', async () => {
   const startNode = (name: string) =>
     serve((_request, response) => {
       asked.push(name)
-      response.writeHead(503).end()
+      response.writeHead(503, { 'content-length': 0 }).end()
     })
   await using first = await startNode('first')
   await using second = await startNode('second')
