@@ -1,13 +1,13 @@
 /** The parts of a control plane: the cluster, what measures it, and what works on it. */
 import { createToken } from '@quorumscan/operator'
-import { createChaosRuns } from '../chaos/runs.ts'
-import { createChaosTarget } from '../chaos/target.ts'
+import { createChaosRuns } from '../judge/chaos/runs.ts'
+import { createChaosTarget } from '../judge/chaos/target.ts'
+import { type ConfirmationWatch, watchConfirmations } from '../judge/watch/cluster-log.ts'
+import { startStatusFeed } from '../judge/watch/live.ts'
+import { lookUpAtNodes, startProber } from '../judge/watch/prober.ts'
+import { createRegistrations } from '../judge/watch/registrations.ts'
 import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
 import { chaosDirectoryOf } from '../rig/rig-files.ts'
-import { type ConfirmationWatch, watchConfirmations } from '../watch/cluster-log.ts'
-import { startStatusFeed } from '../watch/live.ts'
-import { lookUpAtNodes, startProber } from '../watch/prober.ts'
-import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 
 export type Parts = ReturnType<typeof openParts>

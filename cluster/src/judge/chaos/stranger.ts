@@ -4,7 +4,7 @@
  */
 import { request as sendRequest } from 'node:http'
 import { createBodyPieces, type Transport } from '@quorumscan/reader'
-import { STRANGER_ADDRESS } from '../faults/strangers.ts'
+import { STRANGER_ADDRESS } from '../../faults/strangers.ts'
 
 /** As a browser on a telephone sends them. */
 const HEADERS = {

@@ -1,6 +1,6 @@
 import { serve } from '@quorumscan/testkit'
 import { expect, it, onTestFinished } from 'vitest'
-import { STRANGER_ADDRESS } from '../faults/strangers.ts'
+import { STRANGER_ADDRESS } from '../../faults/strangers.ts'
 import { createStrangerTransport } from './stranger.ts'
 
 const request = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LiveStatus } from '../rig/status.ts'
+import type { LiveStatus } from '../../rig/status.ts'
 import { type EventMemory, nextEvents } from './events.ts'
 
 /** A fault of sv-1. */

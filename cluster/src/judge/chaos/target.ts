@@ -2,8 +2,8 @@
 import { type Clock, toHex } from '@quorumscan/base'
 import { askSignedStates, createToken } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
-import type { Cluster } from '../rig/cluster.ts'
-import type { Prepared } from '../rig/prepare.ts'
+import type { Cluster } from '../../rig/cluster.ts'
+import type { Prepared } from '../../rig/prepare.ts'
 import { openClusterLog } from '../watch/cluster-log.ts'
 import type { LogLine } from './history.ts'
 

@@ -10,7 +10,7 @@ import { EQUIVOCATED } from '@quorumscan/operator'
 import { formatInstant, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
-import { lieAboutEntry } from '../../faults/lies/false-answers.ts'
+import { lieAboutEntry } from '../../../faults/lies/false-answers.ts'
 import type { HistoryEvent, LogLine, Verdict } from '../history.ts'
 import { check } from './check.ts'
 

@@ -1,5 +1,5 @@
 /** The charts of a report: outcomes, faults and latencies over the same time. */
-import { type ChartGroup, FAULTS } from '../faults/fault-spec.ts'
+import { type ChartGroup, FAULTS } from '../../faults/fault-spec.ts'
 import {
   bar,
   chart,
@@ -8,8 +8,8 @@ import {
   roundTimes,
   type TimeWindow,
   toSvg,
-} from '../view/timeline.ts'
-import { seconds } from '../view/words.ts'
+} from '../../view/timeline.ts'
+import { seconds } from '../../view/words.ts'
 import { compareNodes, type Summary } from './summary.ts'
 
 const AVAILABILITY_HEIGHT = 120

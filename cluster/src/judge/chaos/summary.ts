@@ -2,7 +2,7 @@
 
 import { ORDERING_DRIVERS } from '@quorumscan/operator'
 import { z } from 'zod'
-import { isVisibleFault } from '../faults/fault-spec.ts'
+import { isVisibleFault } from '../../faults/fault-spec.ts'
 import { percentilesOf } from '../watch/prober.ts'
 import { TRUTH_RULES } from './checker/answers.ts'
 import { attemptsIn, detectionsOf, type FaultEvent } from './checker/faults.ts'

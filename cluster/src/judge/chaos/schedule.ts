@@ -1,9 +1,9 @@
 /** The faults of a run and their times, as a pure function of the seed. */
 import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
-import { CLOCK_RUNS, describeFault, faultSpec, type Part } from '../faults/fault-spec.ts'
-import { STRANGER_ADDRESS } from '../faults/strangers.ts'
-import { isVisibleLie, LIE_KINDS, type LieKind } from '../view/lies.ts'
+import { CLOCK_RUNS, describeFault, faultSpec, type Part } from '../../faults/fault-spec.ts'
+import { STRANGER_ADDRESS } from '../../faults/strangers.ts'
+import { isVisibleLie, LIE_KINDS, type LieKind } from '../../view/lies.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
 /** The faults of a lane follow each other, so that at most one per lane is in force. */

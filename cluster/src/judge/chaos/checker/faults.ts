@@ -4,7 +4,7 @@
  */
 import { median } from '@quorumscan/base'
 import { EQUIVOCATED } from '@quorumscan/operator'
-import { isVisibleFault } from '../../faults/fault-spec.ts'
+import { isVisibleFault } from '../../../faults/fault-spec.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 
 /** How long a client may be without an answer: several timeouts in a row on a machine under load. */

@@ -1,8 +1,8 @@
 /** The events of a cluster, derived from successive statuses. Pure. */
 
 import { type NodeState, stateLabel } from '@quorumscan/errors/node-words'
-import { type LiveStatus, servicesOf } from '../rig/status.ts'
-import { marginsOf } from '../view/service-margins.ts'
+import { type LiveStatus, servicesOf } from '../../rig/status.ts'
+import { marginsOf } from '../../view/service-margins.ts'
 
 /** An event for a person. */
 export type LiveEvent = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FAULTS } from '../faults/fault-spec.ts'
+import { FAULTS } from '../../faults/fault-spec.ts'
 import { planSchedule, type Step, scenario, shrink } from './schedule.ts'
 
 const nodeNames = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']

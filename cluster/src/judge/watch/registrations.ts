@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import { formatInstant, membersOf, quorumOf } from '@quorumscan/verifier'
-import { type Exchange, registerName } from '../rig/registration.ts'
+import { type Exchange, registerName } from '../../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
 /** The number of registrations that a screen shows. The ledger has all of them. */

@@ -1,12 +1,12 @@
 /** The report of a run: one HTML file without other files, made from its numbers. */
 import { readFileSync } from 'node:fs'
 import { SOFTWARE_ROOT } from '@quorumscan/base'
-import { escapeHtml } from '../view/timeline.ts'
-import { duration, milliseconds, seconds } from '../view/words.ts'
+import { escapeHtml } from '../../view/timeline.ts'
+import { duration, milliseconds, seconds } from '../../view/words.ts'
 import { timelineOf } from './report-charts.ts'
 import type { Outcomes, Summary } from './summary.ts'
 
-const STYLE = readFileSync(new URL('cluster/src/chaos/report.css', SOFTWARE_ROOT), 'utf8')
+const STYLE = readFileSync(new URL('cluster/src/judge/chaos/report.css', SOFTWARE_ROOT), 'utf8')
 
 /** Text, which is escaped, or HTML. */
 type Cell = string | number | { readonly html: string }

@@ -10,7 +10,7 @@ import {
   memberOf,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
-import { lastLines } from '../rig/log-files.ts'
+import { lastLines } from '../../rig/log-files.ts'
 
 /**
  * The console waits for the time limit. A healthy process answers within milliseconds. A certificate of a hundred members has

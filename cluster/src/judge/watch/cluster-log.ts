@@ -9,8 +9,8 @@ import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { readSecret } from '@quorumscan/runtime'
 import { membersOf } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
-import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
-import type { Prepared } from '../rig/prepare.ts'
+import { CONTROL_PLANE } from '../../rig/cluster-shape.ts'
+import type { Prepared } from '../../rig/prepare.ts'
 
 const BATCH_ENTRIES_MAX = 256
 /** Payments whose confirmations are stored; a few hundred bytes each. */
