@@ -9,7 +9,7 @@ import { marginsOf } from '../view/service-margins.ts'
 import { missedBlockVotes, shorten } from '../view/words.ts'
 
 /** Quorum headers of a proxied answer (D-40), in reading order. */
-const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
+const QUORUM_HEADERS = ['outcome', 'threshold', 'asked', 'agreed', 'dissented', 'nodes', 'offset']
 const STATUS_WIDTHS = [14, 13, 9, 9, 10]
 const MEASURED_WIDTHS = [14, 13, 18]
 const FAULT_WIDTHS = [11, 14, 30]

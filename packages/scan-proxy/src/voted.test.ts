@@ -56,12 +56,14 @@ describe('a batch', () => {
   it('is agreed on by the nodes that agreed on every part', async () => {
     const other = decided('{"entry":null}', {
       kind: 'verified-absent',
+      asked: ['sv-1', 'sv-2', 'sv-3'],
       agreed: ['sv-2', 'sv-3'],
       dissented: ['sv-1'],
       answered: 4,
     })
     expect((await readBatch([[present, other]])).outcome).toMatchObject({
       kind: 'verified',
+      asked: ['sv-1', 'sv-2', 'sv-3'],
       agreed: ['sv-3'],
       dissented: ['sv-1'],
       answered: 3,

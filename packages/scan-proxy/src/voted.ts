@@ -53,6 +53,7 @@ function agreedOn(decided: readonly [Decided, ...Decided[]]): Decided {
     ...first,
     kind: first.kind.startsWith('verified') ? 'verified' : 'trusted',
     agreed: first.agreed.filter((node) => decided.every((one) => one.agreed.includes(node))),
+    asked: [...new Set(decided.flatMap((one) => one.asked ?? []))].sort(),
     dissented: [...new Set(decided.flatMap((one) => one.dissented))],
     answered: Math.min(...decided.map((one) => one.answered)),
   }

@@ -1,7 +1,7 @@
 import { maxFaulty } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chooseNextPin, choosePin } from './pins.ts'
+import { chooseNextPin, choosePin } from './offset.ts'
 
 describe('the pin', () => {
   it('is the t-th largest head, never below the floor', () => {

@@ -1,4 +1,4 @@
-/** The outcome of a read that was not decided (D-38). */
+/** What is the outcome: who took part, and why a read was not decided (D-38). */
 
 import { ENTRY_NAME_LENGTH_MAX, memberOf, membersOf } from '@quorumscan/verifier'
 import { parseJson } from '../answers/reply.ts'
@@ -10,10 +10,9 @@ import type {
   VoteGroup,
 } from '../votes/read-outcome.ts'
 import type { Group } from '../votes/tally.ts'
-import type { Item, Round, Undecided, VoteGroupWithAnswer } from './item.ts'
-import type { Node } from './node.ts'
-import { isFresh, isUnusable, reportedNoHead } from './usable.ts'
-import type { State } from './voted-state.ts'
+import { isUnusable } from './ask.ts'
+import { isFresh, reportedNoHead } from './offset.ts'
+import type { Item, Node, Round, State, Undecided, VoteGroupWithAnswer } from './state.ts'
 
 const PARTY_LENGTH_MAX = 255 // D-30.
 const GROUPS_MAX = 16 // Bounds the body of the answer.
@@ -54,8 +53,9 @@ export function undecided(state: State, ended: EndedItem, ending: Ending): Undec
 }
 
 function isReachable(state: State, ended: EndedItem, node: Node): boolean {
-  const voteState = ended.round?.voteStates[node.index] ?? 'open'
-  if (voteState !== 'open') return voteState !== 'failed'
+  const voteState = ended.round?.voteStates[node.index] ?? 'unasked'
+  if (voteState === 'voted' || voteState === 'lagging') return true
+  if (voteState === 'failed') return false
   const isRefusing = node.refusesUntilMs > state.nowMs
   if (reportedNoHead(state, node) || isRefusing) return false
   // A node that reported its head is reachable, even if time ran out.
@@ -101,6 +101,9 @@ export function participation(
     threshold,
     nodeCount,
     trust,
+    asked: nodes
+      .filter(({ index }) => (round?.voteStates[index] ?? 'unasked') !== 'unasked')
+      .map(({ name }) => name),
     answered: votedCount,
     agreed: namesOf(group?.voters ?? [], nodes),
     dissented: namesOf(dissenters, nodes),
