@@ -84,8 +84,9 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const redis = await openReadConnection(options.redis)
   try {
     const store = { redis, layout: createLayout(options) }
-    const context = { ...options, layout: store.layout }
-    const load = () => loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
+    const { genesis, genesisHash } = options
+    const stored = { genesis, genesisHash, layout: store.layout }
+    const load = () => loadOrStart(redis, stored, AbortSignal.timeout(START_MS_MAX))
     const headState = await load().catch(async (error: unknown) => {
       const isOther = error instanceof ReplicaStateError && error.isOfOtherLayout
       if (!isOther || options.rebuild === undefined) throw error
@@ -100,7 +101,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
 }
 
 function createReplica(options: ReplicaOptions, store: Store, stored: HeadState) {
-  const { genesis, clock, snapshots } = options
+  const { genesis, genesisHash, participant, clock, snapshots } = options
   const { redis, layout } = store
   const onProblem = (error: Error) => options.onProblem?.(error)
   const closing = new AbortController()
@@ -169,12 +170,18 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     const take = snapshots?.take?.bind(snapshots)
     try {
       haltReason = await ingest(writer, ordering, {
-        ...options,
+        genesis,
+        genesisHash,
         layout,
-        signal,
+        clock,
+        ...(participant !== undefined && { participant }),
         fetch: (keys) => fetchCells({ redis: writer, layout }, keys),
         state: treeUpdater,
-        maker: take ? createSnapshotMaker({ ...options, store, take, onProblem }) : null,
+        maker: take
+          ? createSnapshotMaker({ store, genesis, genesisHash, take, clock, onProblem })
+          : null,
+        ...(snapshots !== undefined && { snapshots }),
+        signal,
         onProblem,
         onWriting(offset) {
           writing = offset
@@ -202,7 +209,13 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
   }
 
   return {
-    ...createNewestReads({ ...options, store, recordTime: () => headState.head.recordTime }),
+    ...createNewestReads({
+      store,
+      genesis,
+      genesisHash,
+      clock,
+      recordTime: () => headState.head.recordTime,
+    }),
     proofs,
     lookups: createLookups({ store, genesis, nameReader, readablePositionOf }),
     history: createUpdateHistory(store),
