@@ -55,7 +55,8 @@ export const MUTANTS: readonly Mutant[] = [
     mode: 'at-most-f',
     nodeCount: 4,
     faults: ['down', 'hung'],
-    rules: ['truth'],
+    // A wrong answer needs two dead nodes that are asked at once; else the read is disputed.
+    rules: ['truth', 'availability'],
   },
   {
     mutation: {
