@@ -9,7 +9,7 @@ import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { NodeRequest, TransportReply, TransportRequest } from '../source/transport.ts'
 import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
 import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/read-outcome.ts'
-import { type Ballot, createBallot, type Vote } from '../votes/tally.ts'
+import { type Ballot, createBallot, isSameVote, type Vote } from '../votes/tally.ts'
 
 export type ReadTarget =
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
@@ -338,7 +338,7 @@ export function createRound({ nodes, nowMs }: State, pin: number | null): Round 
     startedAtMs: nowMs,
     askedAtMs: nowMs,
     askedCount: 0,
-    ballot: createBallot(),
+    ballot: createBallot(isSameVote),
     voteStates: new Array<NodeVoteState>(nodes.length).fill('unasked'),
     reasons: new Map(),
   }
