@@ -234,7 +234,9 @@ function showCreated(
 }
 
 function namesOf({ table }: StoredUpdate, parties: readonly number[]): readonly string[] {
-  return parties.map((party) => table[party] ?? '')
+  const names: string[] = []
+  for (const party of parties) names.push(table[party] ?? '')
+  return names
 }
 
 /** The canonical encoding that the contract id hashes (D-31), in Base64. */

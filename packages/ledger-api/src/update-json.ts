@@ -113,7 +113,7 @@ export function transactionJson(transaction: ShownTransaction, synchronizerId: s
   const jsonOf = isTree ? treeEntryJson : eventJson
   let events = ''
   for (const event of transaction.events)
-    events += events === '' ? jsonOf(event) : `,${jsonOf(event)}`
+    events += events === '' ? jsonOf(event, time) : `,${jsonOf(event, time)}`
   const begin =
     `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
     `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}",`
@@ -149,10 +149,11 @@ function topologyJson(update: ShownTopology, synchronizerId: string): string {
   })
 }
 
-function eventJson(event: ShownEvent): string {
+/** @param time - Of the update, which is that of what it creates. */
+function eventJson(event: ShownEvent, time: string): string {
   switch (event.kind) {
     case 'created':
-      return `{"CreatedEvent":${createdEventJson(event)}}`
+      return `{"CreatedEvent":${createdEventJson(event, time)}}`
     case 'archived':
       return `{"ArchivedEvent":${archivedEventJson(event)}}`
     case 'exercised':
@@ -161,10 +162,10 @@ function eventJson(event: ShownEvent): string {
 }
 
 /** An entry of `eventsById`. A tree has no archivals: it shows the choices that archive. */
-function treeEntryJson(event: ShownEvent): string {
+function treeEntryJson(event: ShownEvent, time: string): string {
   const shown =
     event.kind === 'created'
-      ? `"CreatedTreeEvent":{"value":${createdEventJson(event)}}`
+      ? `"CreatedTreeEvent":{"value":${createdEventJson(event, time)}}`
       : event.kind === 'exercised'
         ? `"ExercisedTreeEvent":{"value":${exercisedEventJson(event)}}`
         : `"ArchivedTreeEvent":{"value":${archivedEventJson(event)}}`
@@ -172,13 +173,16 @@ function treeEntryJson(event: ShownEvent): string {
 }
 
 /** A `CreatedEvent` of an update, or of a contract whose update was pruned. */
-export function createdEventJson(event: ShownCreated): string {
+export function createdEventJson(
+  event: ShownCreated,
+  time = formatLedgerInstant(event.createdAt),
+): string {
   const { packageId, packageName } = textsOf(event.template)
   return (
     `{${contractJson(event)},"contractKey":null,"contractKeyHash":"",` +
     `"createArgument":${event.payload},"createdEventBlob":"${event.blob}","interfaceViews":${viewsJson(event.view, packageId)},` +
     `"witnessParties":${partiesJson(event.witnesses)},"signatories":${partiesJson(event.signatories)},` +
-    `"observers":${partiesJson(event.observers)},"createdAt":"${formatLedgerInstant(event.createdAt)}",` +
+    `"observers":${partiesJson(event.observers)},"createdAt":"${time}",` +
     `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${event.isDelta}}`
   )
 }
@@ -230,7 +234,9 @@ function contractJson({ offset, nodeId, contractId, template }: ShownOfContract)
 }
 
 function partiesJson(parties: readonly PartyId[]): string {
-  return parties.length === 0 ? '[]' : `["${parties.join('","')}"]`
+  let list = ''
+  for (const party of parties) list += list === '' ? `"${party}"` : `,"${party}"`
+  return `[${list}]`
 }
 
 function interfacesJson({ isByInterface }: { readonly isByInterface: boolean }): string {
