@@ -111,7 +111,7 @@ export async function verifyReceipt(
   const trust = trusted
     ? (await import('./platform/trust.ts')).checkTrust(trusted, memberSetOf(genesis).members)
     : null
-  if (thresholdVotes(threshold, memberSetOf(genesis).n, trust) === undefined)
+  if (thresholdVotes(threshold, memberSetOf(genesis), trust) === undefined)
     throw invalidArgument(
       `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,
     )

@@ -5,7 +5,7 @@
 import type { Outcome, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
-import { type Lookup, maxFaulty, thresholdVotes } from '@quorumscan/verifier'
+import { type Lookup, maxFaulty, memberSetOf, thresholdVotes } from '@quorumscan/verifier'
 import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts'
 import { LIES } from './lies.ts'
 import { type Condition, createSimCluster, type SimCluster } from './sim-cluster.ts'
@@ -305,7 +305,6 @@ async function readOnce(input: {
 }): Promise<void> {
   const { cluster, random, stalls } = input
   const { clock } = cluster
-  const nodeCount = cluster.members.length
   const lookup = random.chance(0.8) ? { name: random.pick(NAMES) } : { party: random.pick(PARTIES) }
   const options = chooseOptions(random, cluster)
   const startMs = clock.monotonicMs()
@@ -315,7 +314,10 @@ async function readOnce(input: {
     client: input.client,
     lookup,
     options,
-    votesNeeded: thresholdVotes(options.threshold ?? 'weak', nodeCount) as number,
+    votesNeeded: thresholdVotes(
+      options.threshold ?? 'weak',
+      memberSetOf(cluster.genesis),
+    ) as number,
     startMs,
     endMs: clock.monotonicMs(),
     endMicros: clock.nowMicros(),

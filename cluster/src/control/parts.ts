@@ -1,5 +1,6 @@
 /** The parts of a control plane: the cluster, what measures it, and what works on it. */
 import { createToken } from '@quorumscan/operator'
+import { memberSetOf } from '@quorumscan/verifier'
 import { createChaosRuns } from '../judge/chaos/runs.ts'
 import { createChaosTarget } from '../judge/chaos/target.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../judge/watch/cluster-log.ts'
@@ -39,7 +40,7 @@ export function openParts(
   const registrations = createRegistrations({
     validatorUrl,
     clock,
-    nodeCount: nodes.length,
+    set: memberSetOf(genesis),
     token: (user) => createToken(directory, { user, clock }),
     watch: () => {
       watch ??= watchConfirmations(prepared, clock)

@@ -48,13 +48,13 @@ export function createCertifiedAnswers(context: {
   const { genesis, certifier, replica } = context
 
   const signerCountOf = (signers: string): number => {
-    const { n, f } = memberSetOf(genesis)
-    const threshold = parseThreshold(signers, n)
-    const count = threshold && thresholdVotes(threshold, n)
+    const set = memberSetOf(genesis)
+    const threshold = parseThreshold(signers, set)
+    const count = threshold && thresholdVotes(threshold, set)
     if (count !== undefined) return count
     throw new ScanError(
       'INVALID_QUORUM',
-      `signers is weak, strong, all or a number from ${f + 1} to ${n}`,
+      `signers is weak, strong, all or a number from ${set.f + 1} to ${set.n}`,
     )
   }
 

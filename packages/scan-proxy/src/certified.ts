@@ -62,10 +62,10 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 export function createCertifiedReads(deps: ScanProxyDeps) {
   const { genesis, genesisHash, trustRule: trust, ledger, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const { n: memberCount, f } = memberSetOf(genesis)
-  const nodeCount = trust?.members.length ?? memberCount
+  const set = memberSetOf(genesis)
+  const nodeCount = trust?.members.length ?? set.n
   /** Every certificate has as many signers. */
-  const signersMin = f + 1
+  const signersMin = set.f + 1
   const answers = createCertifiedAnswers({
     genesis,
     certifier: deps.certifier,
@@ -81,7 +81,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
     const { request } = options
-    const threshold = thresholdVotes(options.threshold, memberCount, trust) ?? 0
+    const threshold = thresholdVotes(options.threshold, set, trust) ?? 0
     // Certificates of the local replica are signed by members of the rule only.
     if (nodeCount < signersMin) return null
     const signers = String(Math.max(threshold, signersMin))

@@ -8,14 +8,7 @@ import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { ask, type HttpReply } from '@quorumscan/runtime'
-import {
-  type Genesis,
-  maxFaulty,
-  memberOf,
-  memberSetOf,
-  membersOf,
-  quorumOf,
-} from '@quorumscan/verifier'
+import { type Genesis, memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
@@ -188,8 +181,8 @@ async function prove(
   prover: CertifiedReader,
   asked: { readonly genesis: Genesis; readonly subject: Subject; readonly read: ReadKind },
 ): Promise<ReadOutcome> {
-  const count = memberSetOf(asked.genesis).n
-  const threshold = asked.read === 'proof-strong' ? quorumOf(count) : maxFaulty(count) + 1
+  const { quorum, f } = memberSetOf(asked.genesis)
+  const threshold = asked.read === 'proof-strong' ? quorum : f + 1
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
   try {
     const [outcome] = await prover.lookup([asked.subject], { threshold, signal })

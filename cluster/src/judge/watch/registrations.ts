@@ -1,7 +1,7 @@
 /** Registrations for the console, step by step, with the confirmations of their payments. */
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { formatInstant, membersOf, quorumOf } from '@quorumscan/verifier'
+import { formatInstant, type MemberSet, membersOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../../rig/registration.ts'
 import type { ConfirmationWatch } from './cluster-log.ts'
 
@@ -14,7 +14,7 @@ type User = { readonly name: string; readonly user: string }
 type Registration = ReturnType<typeof newRegistration>
 
 /** A registration that has begun; its steps change it. */
-function newRegistration(id: string, { name, user }: User, nodeCount: number) {
+function newRegistration(id: string, { name, user }: User, set: Pick<MemberSet, 'quorum'>) {
   return {
     id,
     name,
@@ -22,7 +22,7 @@ function newRegistration(id: string, { name, user }: User, nodeCount: number) {
     state: 'running' as 'running' | 'done' | 'failed',
     steps: [] as ReturnType<typeof stepOf>[],
     /** How many confirmations its payment needs (D-23). */
-    neededCount: quorumOf(nodeCount),
+    neededCount: set.quorum,
     /** Null until it is paid. */
     payment: null as string | null,
     /** Why it failed. */
@@ -33,15 +33,15 @@ function newRegistration(id: string, { name, user }: User, nodeCount: number) {
 /** The latest registrations, in memory. Each runs without its caller. */
 export function createRegistrations(options: {
   readonly validatorUrl: string
-  /** How many nodes can confirm. */
-  readonly nodeCount: number
+  /** The members that confirm. */
+  readonly set: Pick<MemberSet, 'quorum'>
   /** A token of a user of the validator. */
   readonly token: (user: string) => Promise<string>
   /** Called first for the first registration. */
   readonly watch: () => ConfirmationWatch
   readonly clock: Clock
 }) {
-  const { clock, nodeCount } = options
+  const { clock, set } = options
   const stored: Registration[] = []
   let count = 0
 
@@ -73,7 +73,7 @@ export function createRegistrations(options: {
       const token = await options.token(asked.user)
       options.watch()
       count += 1
-      const registration = newRegistration(`registration-${count}`, asked, nodeCount)
+      const registration = newRegistration(`registration-${count}`, asked, set)
       stored.unshift(registration)
       stored.splice(STORED_MAX)
       void run(registration, token)
