@@ -11,7 +11,7 @@
  */
 import { BATCH_LOOKUPS_MAX, backoffMs, type Lookup } from '@quorumscan/verifier'
 import { batchRequest } from '../answers/batch.ts'
-import { send } from '../driver/decider-protocol.ts'
+import { send, wakeBy } from '../driver/decider-protocol.ts'
 import type { ReadRequest } from '../reader-options.ts'
 import { expectedMs, hedgeMs, noteError } from '../source/source.ts'
 import type { NodeRequest } from '../source/transport.ts'
@@ -36,6 +36,12 @@ import {
 
 /** Requests in flight per node, of those sent within `LATE_MS`. A higher limit sends more to hung nodes. */
 const FLIGHTS_MAX: Readonly<Record<Channel, number>> = { lookup: 4, bulk: 8 }
+/**
+ * While so many batches wait for nodes, other lookups gather for the next one: a request costs a node as much as thirty
+ * lookups in it, and each batch goes to some of the nodes only. They wait so long at most, which matters if nodes are far.
+ */
+const GATHERED_WHILE = 2
+const GATHER_MS = 20
 /** After this time a request does not count as in flight. */
 const LATE_MS = 1000
 /** After this time it is sent again, as it may be lost. The first may still be answered. */
@@ -241,6 +247,28 @@ export function hasRoomFor(state: State, item: Item): boolean {
     if (hasRoomAt(node.lanes[channelOf(item)])) withCapacity++
   }
   return withCapacity > 0 && withCapacity >= Math.min(item.threshold, usable)
+}
+
+/** Whether lookups should wait for others, so that they share a request. The first has waited longest. */
+export function areGathered(state: State, alike: readonly Item[]): boolean {
+  const [first] = alike
+  if (first === undefined || alike.length >= BATCH_LOOKUPS_MAX) return false
+  const leftMs = first.startedAtMs + GATHER_MS - state.nowMs
+  if (leftMs <= 0 || batchCount(state) < GATHERED_WHILE) return false
+  wakeBy(state, state.nowMs + leftMs)
+  return true
+}
+
+/** Batches that wait for a node which is not silent. */
+function batchCount({ nodes }: State): number {
+  const waiting = new Set<RequestSpec>()
+  for (const { lanes } of nodes) {
+    const { flights } = lanes.lookup
+    if (flights.some(({ wait }) => wait !== 'usual')) continue
+    for (const { spec } of flights)
+      if (!waiting.has(spec) && spec.items.some(({ isDone }) => !isDone)) waiting.add(spec)
+  }
+  return waiting.size
 }
 
 /** Whether the node's vote on the item cannot be expected. */

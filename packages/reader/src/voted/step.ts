@@ -12,6 +12,7 @@ import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { NEVER, wakeBy } from '../driver/decider-protocol.ts'
 import { overloaded, WAITING_MAX } from '../reader-base.ts'
 import {
+  areGathered,
   askFirst,
   askMoreForAll,
   hasRoomFor,
@@ -254,7 +255,7 @@ function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number,
   const pin = pinOf(state, first)
   if (pin === null) return stillWaiting(state, waiting)
   const batch = batches.get(pin) ?? { pin, items: [] }
-  const roomCount = hasRoomFor(state, first) ? BATCH_LOOKUPS_MAX : 0
+  const roomCount = hasRoomFor(state, first) && !areGathered(state, waiting) ? BATCH_LOOKUPS_MAX : 0
   let position = 0
   for (; position < waiting.length && batch.items.length < roomCount; position++) {
     const item = waiting[position] as Item
