@@ -43,15 +43,8 @@ describe('house rules', () => {
     expect(matchingLines(sources, call)).toEqual([])
   })
 
-  it('signals are combined by `anySignal`, which drops no signal; packages for browsers have their own', () => {
-    const owners =
-      /^(packages\/base\/src\/waiting\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
-    expect(
-      matchingLines(
-        productSources.filter((file) => !owners.test(file)),
-        /AbortSignal\.any\(/,
-      ),
-    ).toEqual([])
+  it('signals are combined by `linkedController`, which lets go of them', () => {
+    expect(matchingLines(productSources, /AbortSignal\.any\(/)).toEqual([])
   })
 
   it('the limit of a length has one name and one declaration, which others import', () => {

@@ -4,7 +4,7 @@
  * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type Clock, held, withTimeout } from '@quorumscan/base'
+import { type Clock, held, linkedController, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient, PeerEndpoint } from '@quorumscan/runtime'
@@ -151,8 +151,11 @@ export function createCertifier(options: {
         if (foundNow !== null) return foundNow
       }
     }
-    const signal = anySignal([request.signal, closing.signal])
-    return request.waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
+    const ending = linkedController(request.signal, closing.signal)
+    const { signal } = ending
+    return request
+      .waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
+      .finally(() => ending.abort())
   }
 
   /** A statement has the form of a certificate with one signature. */

@@ -2,7 +2,7 @@
 
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { anySignal } from '@quorumscan/base'
+import { linkedController } from '@quorumscan/base'
 import { z } from 'zod'
 
 /** The engine answers from memory; one that needs longer hangs. */
@@ -54,17 +54,18 @@ export function createEngineRpc(options: RpcOptions) {
 }
 
 function post(body: string, { socketPath, signal }: RpcOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
+  const ending = linkedController(signal, AbortSignal.timeout(ENGINE_MS_MAX))
+  return new Promise<string>((resolve, reject) => {
     const asked = request(
       {
         socketPath,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: anySignal([signal, AbortSignal.timeout(ENGINE_MS_MAX)]),
+        signal: ending.signal,
       },
       (response) => text(response).then(resolve, reject),
     )
     asked.once('error', reject)
     asked.end(body)
-  })
+  }).finally(() => ending.abort())
 }

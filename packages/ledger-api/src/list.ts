@@ -1,7 +1,7 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
-import { anySignal, type Clock, concatBytes, utf8 } from '@quorumscan/base'
+import { type Clock, concatBytes, linkedController, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
@@ -48,11 +48,11 @@ export async function listOf(
   const idleMs = options.idleMs === null ? null : clampIdle(options.idleMs)
   const found: Uint8Array[] = []
   let characters = 0
-  const ended = new AbortController()
+  const ended = linkedController(signal)
   let isCaughtUp = false
   let startTimer = () => {}
   let resume = () => {}
-  const stream = await open(anySignal([signal, ended.signal]), {
+  const stream = await open(ended.signal, {
     elementsMax: wanted,
     onRows: options.countRows,
     onCaughtUp() {

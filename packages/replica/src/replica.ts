@@ -6,7 +6,7 @@
  * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
  * after Redis lost its last seconds, and does not report those of another process. A sweep must find the rest.
  */
-import { anySignal, assert, type Clock, held } from '@quorumscan/base'
+import { assert, type Clock, held, linkedController } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Head, Ordering, Snapshots } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
@@ -200,11 +200,10 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
 
   /** Ingest, and the scrub as long as it runs. */
   const runBoth = async (ordering: Ordering, signal: AbortSignal): Promise<void> => {
-    const ended = new AbortController()
-    const scrubSignal = anySignal([signal, ended.signal])
+    const ended = linkedController(signal)
     await Promise.all([
       applyLog(ordering, signal).finally(() => ended.abort()),
-      scrub({ ...store, genesis, clock, treeUpdater, signal: scrubSignal }),
+      scrub({ ...store, genesis, clock, treeUpdater, signal: ended.signal }),
     ])
   }
 
@@ -229,7 +228,9 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
      */
     run(ordering: Ordering, signal: AbortSignal): Promise<void> {
       assert(running === null, 'a replica has one run at a time')
-      running = runBoth(ordering, anySignal([signal, closing.signal])).finally(() => {
+      const ending = linkedController(signal, closing.signal)
+      running = runBoth(ordering, ending.signal).finally(() => {
+        ending.abort()
         running = null
       })
       return running

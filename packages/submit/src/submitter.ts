@@ -4,9 +4,9 @@
  */
 
 import {
-  anySignal,
   type Clock,
   createShares,
+  linkedController,
   type Random,
   randomHex,
   unreachable,
@@ -104,8 +104,7 @@ export function createSubmitter(
     options: SubmitOptions & { readonly notAfter: Micros },
   ): Promise<AppliedEntry> {
     const { notAfter, signal, timeoutMs, isAllowed } = options
-    const ended = new AbortController()
-    const either = anySignal([signal, ended.signal])
+    const ended = linkedController(signal)
     try {
       return await new Promise<AppliedEntry>((resolve, reject) => {
         stopListening ??= ledger.onApplied(inFlight.onApplied)
@@ -115,7 +114,7 @@ export function createSubmitter(
             bytes: () => bytes,
             notBefore: 0,
             notAfter,
-            signal: either,
+            signal: ended.signal,
             onApplied: resolve,
             onExpired: () => reject(expired()),
             onRefused: reject,
@@ -129,7 +128,7 @@ export function createSubmitter(
           },
           ledger.head().recordTime,
         )
-        clock.delay(timeoutMs, either).then(
+        clock.delay(timeoutMs, ended.signal).then(
           () => reject(unseen(attempt, undefined)),
           () => reject(unseen(attempt, signal.reason)),
         )

@@ -1,5 +1,6 @@
 /** Timeouts of calls. */
 
+import { onAbort } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import type { Clock } from './clock.ts'
 import { shownValue } from './shown-value.ts'
@@ -51,24 +52,4 @@ export async function withDeadline<T>(
     done.abort(CALL_ENDED)
     forget?.()
   }
-}
-
-const callsBySignal = new WeakMap<AbortSignal, Set<() => void>>()
-
-/**
- * Calls when the signal aborts, until the returned function is called. All calls that share a signal share one listener,
- * since Node warns of a leak at the eleventh. The listener remains and keeps the caller's timeout alive: Node may collect
- * a timeout signal that only `AbortSignal.any` follows.
- */
-export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const known = callsBySignal.get(signal)
-  const calls = known ?? new Set()
-  calls.add(call)
-  if (known === undefined) {
-    callsBySignal.set(signal, calls)
-    signal.addEventListener('abort', () => {
-      for (const each of calls) each()
-    })
-  }
-  return () => calls.delete(call)
 }

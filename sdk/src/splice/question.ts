@@ -1,9 +1,9 @@
 /** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
-import type { TrustRule } from '@quorumscan/verifier'
+import { onAbort, type TrustRule } from '@quorumscan/verifier'
 import { retryAfter } from '../http/stated-errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { onAbort, withDeadline } from '../platform/deadline.ts'
+import { withDeadline } from '../platform/deadline.ts'
 import {
   canonicalText,
   isObject,

@@ -2,7 +2,7 @@
  * One chaos run: clients write and readers read while the schedule injects faults. Then all faults are healed, all names are
  * read again, and every node signs its state. The result is a history and the log. It has no verdict.
  */
-import { anySignal, type Clock, waitFor } from '@quorumscan/base'
+import { type Clock, linkedController, waitFor } from '@quorumscan/base'
 import { CommandError, messageOf, repeat } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
@@ -115,8 +115,8 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
 
 /** Clients act and faults are injected until the duration is over, or the signal aborts, even before the start. */
 export async function injectFaults(run: Run, clients: readonly ChaosClient[]): Promise<void> {
-  const over = new AbortController()
-  const signal = anySignal([run.signal, over.signal])
+  const over = linkedController(run.signal)
+  const { signal } = over
   const acting = clients.map((client) => client.run(signal))
   const injecting = runSchedule({ ...run, signal })
   await run.clock.delay(run.scenario.durationMs, signal).catch(() => {}) // Stopped early.

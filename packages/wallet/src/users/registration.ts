@@ -1,6 +1,6 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
-import { anySignal, type Clock, sha256, toHex, utf8 } from '@quorumscan/base'
+import { type Clock, linkedController, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import {
@@ -290,15 +290,16 @@ export async function untilRegistered(
     else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost; restore a backup')
     else logger.warn({ err }, 'the operator cannot be registered; the validator tries again')
   }
-  const done = new AbortController()
+  const ending = linkedController(signal)
+  let isRegistered = false
   const work = async (): Promise<void> => {
     await attempt()
-    done.abort()
+    isRegistered = true
+    ending.abort()
   }
-  const stopping = anySignal([signal, done.signal])
-  const bounds = { clock, everyMs: OPERATOR_RETRY_MS, signal: stopping, onError: report }
-  await repeat(work, bounds).ended
-  return done.signal.aborted
+  const bounds = { clock, everyMs: OPERATOR_RETRY_MS, signal: ending.signal, onError: report }
+  await repeat(work, bounds).ended.finally(() => ending.abort())
+  return isRegistered
 }
 
 function invalidParty(message: string): ScanError {
