@@ -3,11 +3,13 @@ import { describe } from 'vitest'
 import { describeLedgerClient } from './suites/ledger-client.ts'
 import { describeLedgerInterface } from './suites/ledger-interface.ts'
 import { describeOperations } from './suites/operations.ts'
+import { describePaging } from './suites/paging.ts'
 import { describeSpliceClient } from './suites/splice-client.ts'
 import { describeSpliceSdk } from './suites/splice-sdk.ts'
 import { describeWalletSdk } from './suites/wallet-sdk.ts'
 
 describe('each operation', { tags: ['rest'] }, describeOperations)
+describe('each list that has pages', { tags: ['rest'] }, describePaging)
 describe('@canton-network/core-splice-client, unchanged,', describeSpliceClient)
 describe('the reader of Splice networks', { tags: ['rest'] }, describeSpliceSdk)
 describe('@canton-network/core-ledger-client, unchanged,', describeLedgerClient)

@@ -2,13 +2,12 @@
  * Reads of an engine, with each fault of a peer: each rejects in time, and another engine is reached.
  * @module-tag rest
  */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import {
   createDirectory,
   PEER_FAULTS,
   type PeerFault,
+  serve,
   startFaultyPeer,
   until,
 } from '@quorumscan/testkit'
@@ -25,10 +24,9 @@ const FAULTS = (Object.keys(PEER_FAULTS) as PeerFault[]).filter(
 it('an engine with a fault delays no other one, and its reads end', async ({ resources }) => {
   const directory = resources.opened(createDirectory('engine'))
   const healthyPath = join(directory.path, 'healthy.sock')
-  const healthy = createServer((_, response) => response.end('{"result":{"is":"well"}}'))
-  healthy.listen(healthyPath)
-  await once(healthy, 'listening')
-  resources.onClose(() => void healthy.close())
+  resources.opened(
+    await serve((_, response) => response.end('{"result":{"is":"well"}}'), { at: healthyPath }),
+  )
   const reads = await Promise.all(
     FAULTS.map(async (fault, index) => {
       const socketPath = join(directory.path, `${index}.sock`)
@@ -48,6 +46,7 @@ it('an engine with a fault delays no other one, and its reads end', async ({ res
     is: 'well',
   })
   for (const { fault, peer, failed } of reads) {
+    await peer.reached()
     expect([fault, await failed]).toEqual([fault, true])
     await until('no connection', () => peer.openCount() === 0 || undefined)
   }

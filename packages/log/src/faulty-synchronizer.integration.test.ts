@@ -32,6 +32,7 @@ it.for(Object.keys(PEER_FAULTS) as PeerFault[])(
       )
       ended.push([name, code])
     })
+    await peer.reached(asking.length)
     await clock.advance(30_000)
     await Promise.all(asking)
     expect(Object.fromEntries(ended)).toEqual(

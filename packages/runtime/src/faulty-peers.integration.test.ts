@@ -82,6 +82,7 @@ it.for(Object.keys(CLIENTS))('%s', async (name, { resources }) => {
   // A peer that closes is noticed without a limit.
   await until('the peer that closes', () => ended.get('closes without an answer'))
   expect(await client.read(healthy.url)).toBe('"yes"')
+  for (const { peer } of peers) await peer.reached()
   await client.expire()
   await Promise.all(asking)
   for (const fault of FAULTS)

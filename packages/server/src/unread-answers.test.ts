@@ -40,6 +40,22 @@ it('a client above its bound loses the answers that wait longest', () => {
   expect(evicted).toEqual(['a'])
 })
 
+it.each([
+  ['a client', { max: 1000, perClientMax: 40 }, '10.0.0.1', 40],
+  ['all', { max: 100, perClientMax: 1000 }, '10.0.0.2', 100],
+])('keeps as many bytes of %s as the bound says, and not one more', (_, limits, other, bound) => {
+  for (const [more, gone] of [
+    [-1, 0],
+    [0, 0],
+    [1, 1],
+  ] as const) {
+    const { evicted, add } = createWorld(limits)
+    add('10.0.0.1', 10, 'first')
+    add(other, bound - 10 + more, 'second')
+    expect([more, evicted.length]).toEqual([more, gone])
+  }
+})
+
 it('above the bound of all, the largest client loses one', () => {
   const { evicted, add } = createWorld()
   for (const client of ['1', '2', '3', '4', '5']) add(`10.0.0.${client}`, 10, client)

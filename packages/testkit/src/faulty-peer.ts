@@ -1,19 +1,20 @@
 /** A server with one of the faults that a peer may have, at a point of the exchange. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { listen } from './serve.ts'
+import { untilTrue } from './until.ts'
 
 /** What the peer does with a connection, after the first bytes of a request have come. Absent: it accepts none. */
-type Behaviour = (socket: Socket, resources: Set<NodeJS.Timeout>) => void
+type Behaviour = (socket: Socket) => void
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n'
 const DRIP_MS = 1000
 
 /** Writes again and again until the socket ends. */
-function repeated(socket: Socket, timers: Set<NodeJS.Timeout>, ms: number, text: string): void {
+function repeat(socket: Socket, ms: number, text: string): void {
   const timer = setInterval(() => socket.write(text), ms)
-  timers.add(timer)
   socket.once('close', () => clearInterval(timer))
 }
 
@@ -22,12 +23,12 @@ export const PEER_FAULTS = {
   'hangs after it accepted the connection': () => {},
   'hangs after the head': (socket) => socket.write(HEAD),
   'hangs in the body': (socket) => socket.write(`${HEAD}{"a":`),
-  'sends one byte a second': (socket, timers) => {
+  'sends one byte a second': (socket) => {
     socket.write(HEAD)
-    repeated(socket, timers, DRIP_MS, ' ')
+    repeat(socket, DRIP_MS, ' ')
   },
-  'sends interim answers without end': (socket, timers) => {
-    repeated(socket, timers, 1, 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
+  'sends interim answers without end': (socket) => {
+    repeat(socket, 1, 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
   },
   'closes without an answer': (socket) => socket.destroy(),
 } as const satisfies Readonly<Record<string, Behaviour | null>>
@@ -43,8 +44,10 @@ const FILLING = 4
 
 export type FaultyPeer = AsyncDisposable & {
   readonly url: string
-  /** Connections that are open. Zero where it accepts none. */
+  /** Open connections of requests that met with the fault. Zero where it accepts none. */
   readonly openCount: () => number
+  /** Resolves when so many requests have met with the fault; at once where it accepts none. */
+  readonly reached: (count?: number) => Promise<void>
 }
 
 /** Listens on loopback, or at the path of a Unix socket. */
@@ -54,27 +57,25 @@ export async function startFaultyPeer(
 ): Promise<FaultyPeer> {
   const behave: Behaviour | null = PEER_FAULTS[fault]
   if (behave === null) return await startDeafPeer()
-  const sockets = new Set<Socket>()
-  const timers = new Set<NodeJS.Timeout>()
-  const server: Server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}) // The client may leave in any way.
-    socket.once('close', () => sockets.delete(socket))
-    socket.once('data', () => behave(socket, timers))
-  })
-  server.listen(socketPath ?? { port: 0, host: '127.0.0.1' })
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  return {
-    url: `http://127.0.0.1:${port}`,
-    openCount: () => sockets.size,
-    async [Symbol.asyncDispose]() {
-      for (const timer of timers) clearInterval(timer)
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
+  const open = new Set<Socket>()
+  let metCount = 0
+  const server = await listen(
+    (socket) => {
+      socket.once('data', () => {
+        open.add(socket)
+        socket.once('close', () => open.delete(socket))
+        behave(socket)
+        metCount++
+      })
     },
+    socketPath === undefined ? {} : { at: socketPath },
+  )
+  return {
+    url: server.url.replace('tcp', 'http'),
+    openCount: () => open.size,
+    reached: (count = 1) =>
+      untilTrue(`${count} requests that meet with it`, () => metCount >= count),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 
@@ -91,6 +92,7 @@ async function startDeafPeer(): Promise<FaultyPeer> {
   return {
     url: `http://127.0.0.1:${port}`,
     openCount: () => 0,
+    reached: async () => {},
     async [Symbol.asyncDispose]() {
       for (const socket of filling) socket.destroy()
       child.kill('SIGKILL')

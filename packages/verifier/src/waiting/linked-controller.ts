@@ -4,35 +4,25 @@
  * timeout among the sources never fires.
  */
 
-type Calls = { readonly calls: Set<() => void>; readonly all: () => void }
-
-const callsBySignal = new WeakMap<AbortSignal, Calls>()
+/** For `callsAt` of `testing`. */
+export const callsBySignal = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
  * Calls when the signal aborts, until the returned function is called. All calls that share a signal share one listener,
- * since Node.js warns of a leak at the eleventh. The last one removes it.
+ * which stays: Node.js warns of a leak at the eleventh.
+ *
+ * @param call - Of this caller alone.
  */
 export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const known = callsBySignal.get(signal) ?? listen(signal)
-  const own = () => call()
-  known.calls.add(own)
-  return () => {
-    known.calls.delete(own)
-    if (known.calls.size > 0 || callsBySignal.get(signal) !== known) return
-    callsBySignal.delete(signal)
-    signal.removeEventListener('abort', known.all)
+  const calls = callsBySignal.get(signal) ?? new Set()
+  if (!callsBySignal.has(signal)) {
+    callsBySignal.set(signal, calls)
+    signal.addEventListener('abort', () => {
+      for (const each of calls) each()
+    })
   }
-}
-
-function listen(signal: AbortSignal): Calls {
-  const calls = new Set<() => void>()
-  const all = () => {
-    for (const each of calls) each()
-  }
-  const made = { calls, all }
-  callsBySignal.set(signal, made)
-  signal.addEventListener('abort', all)
-  return made
+  calls.add(call)
+  return () => calls.delete(call)
 }
 
 /**
@@ -43,18 +33,11 @@ export function linkedController(
   ...signals: readonly (AbortSignal | undefined)[]
 ): AbortController {
   const controller = new AbortController()
-  const forgets: (() => void)[] = []
-  const forget = () => {
-    for (const each of forgets) each()
-  }
-  controller.signal.addEventListener('abort', forget, { once: true })
+  const { signal: own } = controller
   for (const signal of signals) {
-    if (signal === undefined) continue
-    if (signal.aborted) {
-      controller.abort(signal.reason)
-      break
-    }
-    forgets.push(onAbort(signal, () => controller.abort(signal.reason)))
+    const end = () => controller.abort(signal?.reason)
+    if (signal?.aborted) end()
+    else if (signal && !own.aborted) own.addEventListener('abort', onAbort(signal, end))
   }
   return controller
 }
