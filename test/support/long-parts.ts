@@ -81,18 +81,6 @@ export const PARTS: readonly LongPart[] = [
     minutes: 12,
   },
   {
-    name: 'heap',
-    shows: 'the heap of no process grows with the requests that it has answered',
-    files: ['test/e2e/heap.test.ts'],
-    minutes: 15,
-  },
-  {
-    name: 'rest-idle',
-    shows:
-      'processes with nothing to do use little processor time, and wake Redis and themselves seldom',
-    files: ['test/e2e/rest-idle.test.ts'],
-  },
-  {
     name: 'java',
     shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
     files: ['apps/validator/src/java-client.integration.test.ts'],

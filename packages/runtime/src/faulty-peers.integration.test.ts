@@ -20,6 +20,8 @@ const PATH = '/v0/x'
 type Client = AsyncDisposable & {
   /** Rejects, or resolves with the text of the answer. */
   readonly read: (url: string) => Promise<string>
+  /** Whether it gives up by itself when interim answers do not end. */
+  readonly boundsInterim: boolean
   /** Lets the time pass that a request has. */
   readonly expire: () => Promise<void>
 }
@@ -31,6 +33,7 @@ const CLIENTS: Readonly<Record<string, () => Client>> = {
     return {
       read: async (url) =>
         Buffer.from(await client.read(url, { path: PATH, bytesMax: 100 })).toString(),
+      boundsInterim: true,
       expire: () => clock.advance(30_000),
       [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
     }
@@ -44,6 +47,7 @@ const CLIENTS: Readonly<Record<string, () => Client>> = {
         const more = { channel: 'lookup', isPublicOnly: false, signal: over.signal } as const
         return Buffer.from((await transport.request({ ...asked, ...more, url })).body).toString()
       },
+      boundsInterim: true,
       expire: async () => over.abort(new Error('over')),
       [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
     }
@@ -57,6 +61,7 @@ const CLIENTS: Readonly<Record<string, () => Client>> = {
         if (status === null) throw new Error(String(reason))
         return text
       },
+      boundsInterim: false,
       expire: async () => over.abort(new Error('over')),
       [Symbol.asyncDispose]: async () => {},
     }
@@ -81,6 +86,8 @@ it.for(Object.keys(CLIENTS))('%s', async (name, { resources }) => {
   )
   // A peer that closes is noticed without a limit.
   await until('the peer that closes', () => ended.get('closes without an answer'))
+  if (client.boundsInterim)
+    await until('interim answers', () => ended.get('sends interim answers without end'))
   expect(await client.read(healthy.url)).toBe('"yes"')
   for (const { peer } of peers) await peer.reached()
   await client.expire()
