@@ -162,7 +162,10 @@ const ROWS: Readonly<Record<string, readonly [numbers: string, ...tests: readonl
     '10 200000 1000000',
     unit(TIMELINE, 'reads go back ten minutes of record time'),
     unit(TIMELINE, 'reads go back 200 000 ended versions'),
-    unit(TIMELINE, 'reads go back 1 000 000 offsets'),
+    unit(
+      'packages/replica/src/storage/timeline-offsets.test.ts',
+      'reads go back a million offsets',
+    ),
   ],
   'deduplication period, ledger time ahead, life of a submission': [
     '24 60 10',

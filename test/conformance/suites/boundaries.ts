@@ -78,7 +78,9 @@ const textsOf = ({ user }: World): Texts => ({
   [PARTY.source]: user.party,
   [LEDGER_PARTY]: user.party,
 })
-const LEDGER_PARTY = ledgerRoutes.submitAsync.body.properties.actAs.items.pattern
+const LEDGER_PARTY = String(
+  memberOf(ledgerRoutes.submitAsync.body.properties.actAs.items, 'pattern'),
+)
 
 async function expectBounds(
   expect: ExpectStatic,

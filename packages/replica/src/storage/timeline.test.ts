@@ -4,7 +4,6 @@ import {
   createTimeline,
   HORIZON_ENDED_MAX,
   HORIZON_MICROS,
-  HORIZON_OFFSETS_MAX,
   type TimelineEntry,
 } from './timeline.ts'
 
@@ -33,19 +32,4 @@ it('reads go back 200 000 ended versions', () => {
     endedCount: 1_000 * offset,
   }))
   expect(horizon).toBe(499 - HORIZON_ENDED_MAX / 1_000)
-})
-
-it('reads go back 1 000 000 offsets', { tags: ['rest'] }, () => {
-  const timeline = createTimeline()
-  const entryAt = (offset: number) => ({ offset, historyHash, recordTime: offset, endedCount: 0 })
-  const horizons = new Map<number, number>()
-  for (let offset = 0; offset <= HORIZON_OFFSETS_MAX + 1; offset++) {
-    timeline.append(entryAt(offset))
-    if (offset >= HORIZON_OFFSETS_MAX - 1) horizons.set(offset, timeline.horizonAt(entryAt(offset)))
-  }
-  expect([...horizons]).toEqual([
-    [HORIZON_OFFSETS_MAX - 1, 0],
-    [HORIZON_OFFSETS_MAX, 0],
-    [HORIZON_OFFSETS_MAX + 1, 1],
-  ])
 })
