@@ -39,6 +39,9 @@ export class EnvError extends Error {
   }
 }
 
+/** Present in the environment of every process of a supervisor; the value is the data directory. */
+export const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
+
 /** The exit status of a process that an `EnvError` ended. */
 export const CONFIGURATION_EXIT = 2
 

@@ -23,6 +23,7 @@ import {
   type Clock,
   HEARTBEAT_VARIABLE,
   held,
+  MARKER_VARIABLE,
   waitFor,
   withTimeout,
   writeLossily,
@@ -59,8 +60,6 @@ export type ProcessSpec = {
   readonly hasHeartbeat?: boolean
 }
 
-/** Present in the environment of every process of a cluster; the value is the data directory. */
-const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** The size at which a log file is moved to `.1`, so that a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
 /** A process whose settings changed is not taken over. */
