@@ -30,8 +30,10 @@ export const clientErrorCodes = {
     INVALID_RESPONSE:
       'The server does not speak this protocol, or only another version of it: a seed is not a scan node, or a url is not a validator. Check the address. Of an entry that enough members signed: its owner is not a party, so do not use it.',
   }),
-  // It depends on the code.
+  // It depends on the code, or on what was called.
   ...codes(null, null, {
+    APPLICATION_FAILED:
+      'A function that the application passed (`traceparent`, `onProgress`, `select`, a resolver or names of its own) threw, or `fetch` returned no `Response`; `cause` has its error. Correct the program. Unless `definite` is true, a request that writes may have taken effect.',
     UNKNOWN_ERROR:
       'The server sent a code that this version of the SDK does not know: `details.code`.',
   }),
@@ -49,7 +51,8 @@ export const clientErrorCodes = {
       'The platform has no WebCrypto (in browsers: the page is not on https or localhost). The SDK reads nothing without verification; pass `crypto`.',
     CLUSTER_FAILED:
       'The cluster of a test did not start. The message has the output of the command.',
-    CLOSED: 'The client was closed.',
+    CLOSED:
+      'The client was closed, or `cancel` of a hook ended the call before it sent anything.',
     REGISTRATION_DIFFERS:
       'The name is paid for with another url or description than this call asks for; `details` has both. Nothing was paid now.',
   }),

@@ -26,6 +26,7 @@ import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
 import { loadPart } from './platform/load-part.ts'
+import { anything, assertOptions, isObject } from './platform/options.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 import { shownValue } from './platform/shown-value.ts'
 
@@ -76,6 +77,17 @@ export type VerifyReceiptOptions = {
   readonly crypto?: CryptoPort
 }
 
+/** What has no check here is checked where it is used. */
+const CHECKS = {
+  genesis: anything,
+  documents: anything,
+  name: anything,
+  party: anything,
+  threshold: anything,
+  trust: isObject,
+  crypto: isObject,
+} as const
+
 const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
 
 /**
@@ -90,7 +102,8 @@ export async function verifyReceipt(
   receipt: unknown,
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
-  const lookup = lookupOf(membersOf(options) as VerifyReceiptOptions)
+  assertOptions('verifyReceipt', options, CHECKS)
+  const lookup = lookupOf(options)
   const {
     threshold = 'weak',
     trust: trusted,

@@ -129,7 +129,7 @@ describe('in Chromium', () => {
         const watch = (() => {
           throw new Error('broken')
         }) as typeof fakes.watch
-        await textOf({ ...fakes, watch })('NETWORK_ERROR')
+        await textOf({ ...fakes, watch })('APPLICATION_FAILED')
         return 'both'
       })
       expect(texts).toBe('both')
@@ -213,7 +213,7 @@ describe('in Chromium', () => {
         retry = found.retry
         return `${kit.stateOf(found.shown)} ${found.party}`
       })
-      await shown.until('NETWORK_ERROR null')
+      await shown.until('APPLICATION_FAILED null')
       retry()
       await shown.until(`proven ${alice}`)
       return shown.texts.at(-1)

@@ -13,10 +13,9 @@ import {
   type HttpReply,
   type HttpRequest,
   isAnswered,
+  isResponse,
   isSafe,
   nameOf,
-  tooLarge,
-  unreadable,
 } from './http-request.ts'
 
 export type Http = ReturnType<typeof createHttp>
@@ -78,12 +77,14 @@ export function createHttp(options: {
     try {
       const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
       const response = await fetch(url, init)
+      if (!isResponse(response)) throw (await failures()).notAResponse(request)
       const text = new TextDecoder().decode(await readAtMost(response, { bytesMax, signal }))
       const status = response.type === 'opaqueredirect' ? 302 : response.status
       return { status, text, header: (name: string) => response.headers.get(name) }
     } catch (cause) {
       signal.throwIfAborted()
-      if (cause instanceof BodyTooLargeError) throw tooLarge(request, cause)
+      if (isQuorumscanError(cause)) throw cause // Of the application.
+      if (cause instanceof BodyTooLargeError) throw (await failures()).tooLarge(request, cause)
       const definite = isSafe(request)
       const message = `${nameOf(request)} got no answer from ${base}${definite ? '' : DOUBT}. Is the server running, and the address right?`
       throw failure('NETWORK_ERROR', message, { definite, retryable: true, cause })
@@ -142,7 +143,7 @@ export function createHttp(options: {
     async call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T> {
       const reply = await send(request)
       const body = reply.text === '' ? null : parseJson(reply.text)
-      if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
+      if (body === undefined || !isValid(body)) throw (await failures()).unreadable(request, reply.status)
       return body
     },
     /** What is left of the timeout of a call that makes several requests, in ms, each time it is asked. */

@@ -80,6 +80,8 @@ export function createCommands(parts: {
           const { updateId, completionOffset: offset } = answer
           return { kind: 'committed', commandId, offset, updateId } as const
         } catch (error) {
+          // The reason of the caller's signal is no answer, whatever it says of itself.
+          signal?.throwIfAborted()
           if (!isQuorumscanError(error)) throw error
           return error
         }

@@ -9,6 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
+import { assertSettle } from './call-checks.ts'
 import { callsUntil, isFor, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
 import type { PaymentResult, SettleOptions } from './payment-result.ts'
 import { findCreation, findEnd } from './payment-search.ts'
@@ -175,7 +176,8 @@ export function createNamePayments(
       if (stored !== null) await forget(stored, signal)
       return { kind: 'done', ...position, result }
     } catch (error) {
-      if (!isQuorumscanError(error)) {
+      // The reason of the caller's signal is no answer, whatever it says of itself.
+      if (signal?.aborted === true || !isQuorumscanError(error)) {
         if (stored === null) throw error
         return unknown(stored, error)
       }
@@ -260,6 +262,7 @@ export function createNamePayments(
     first: StoredPayment,
     options: SettleOptions = {},
   ): Promise<PaymentResult<T>> => {
+    assertSettle(options)
     const { send = true, signal, timeoutMs } = options
     let payment = first
     try {

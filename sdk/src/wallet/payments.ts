@@ -25,6 +25,7 @@ import { isParty, type Party } from '../platform/party.ts'
 import { randomId } from '../platform/random.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
+import { assertSettle } from './call-checks.ts'
 import { createNamePayments } from './name-payments.ts'
 import type {
   PaymentOptions,
@@ -209,7 +210,8 @@ export function createPayments(
     try {
       return await done(payment, await http.call<unknown>(request, isValid), signal)
     } catch (error) {
-      if (!isQuorumscanError(error)) return unknown(payment, error)
+      // The reason of the caller's signal is no answer, whatever it says of itself.
+      if (signal?.aborted === true || !isQuorumscanError(error)) return unknown(payment, error)
       const first = error.details?.['result']
       if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first, signal)
       // A transaction with the id is on the ledger, and has other content.
@@ -269,6 +271,7 @@ export function createPayments(
     payment: StoredPayment,
     options: SettleOptions = {},
   ): Promise<PaymentResult<T>> => {
+    assertSettle(options)
     const { send: maySend = true, onProgress = () => {}, ...call } = options
     const { kind, party } = payment
     if (kind === 'register' || kind === 'renew') return await ofNames.settle(payment, options)
