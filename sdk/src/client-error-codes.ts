@@ -51,8 +51,7 @@ export const clientErrorCodes = {
       'The platform has no WebCrypto (in browsers: the page is not on https or localhost). The SDK reads nothing without verification; pass `crypto`.',
     CLUSTER_FAILED:
       'The cluster of a test did not start. The message has the output of the command.',
-    CLOSED:
-      'The client was closed, or `cancel` of a hook ended the call before it sent anything.',
+    CLOSED: 'The client was closed, or `cancel` of a hook ended the call before it sent anything.',
     REGISTRATION_DIFFERS:
       'The name is paid for with another url or description than this call asks for; `details` has both. Nothing was paid now.',
   }),

@@ -16,7 +16,14 @@ import { hasPlatformCrypto } from './platform/has-crypto.ts'
 import { judgeOf } from './platform/judged.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
 import { loadStore } from './platform/load-store.ts'
-import { anything, assertOptions, isBoolean, isFunction, isObject, isPort } from './platform/options.ts'
+import {
+  anything,
+  assertOptions,
+  isBoolean,
+  isFunction,
+  isObject,
+  isPort,
+} from './platform/options.ts'
 import { assertUrl } from './platform/urls.ts'
 
 /**

@@ -143,7 +143,8 @@ export function createHttp(options: {
     async call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T> {
       const reply = await send(request)
       const body = reply.text === '' ? null : parseJson(reply.text)
-      if (body === undefined || !isValid(body)) throw (await failures()).unreadable(request, reply.status)
+      if (body === undefined || !isValid(body))
+        throw (await failures()).unreadable(request, reply.status)
       return body
     },
     /** What is left of the timeout of a call that makes several requests, in ms, each time it is asked. */
