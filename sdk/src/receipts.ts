@@ -100,8 +100,9 @@ const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
  */
 export async function verifyReceipt(
   receipt: unknown,
-  options: VerifyReceiptOptions,
+  given: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
+  const options = { ...given } // Read once: what is checked is what is used.
   assertOptions('verifyReceipt', options, CHECKS)
   const lookup = lookupOf(options)
   const {
