@@ -1,17 +1,10 @@
 /** What the application passes may be wrong: it is never reported as a failure of the network, nor believed as an answer. */
-import { untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { failure } from './errors.ts'
-import { type FakeValidator, fakeValidator } from './fakes.ts'
 import { createResolver } from './naming/index.ts'
-import { parseParty } from './platform/parse-party.ts'
 import { createScan } from './scan.ts'
 import { createValidator } from './validator.ts'
-import type { PaymentResult } from './wallet/payment-result.ts'
 
 const URL = 'http://127.0.0.1:9'
-const PARTY = parseParty(`alice::1220${'a'.repeat(64)}`)
-const OTHER = parseParty(`bob::1220${'b'.repeat(64)}`)
 const GENESIS = 'c'.repeat(64)
 const broken = (): never => {
   throw new TypeError('planted')
@@ -53,26 +46,4 @@ describe('a client', () => {
     const { kind, failures } = await resolver.resolve('alice')
     expect([kind, failures[0]?.error.code]).toEqual(['failed', 'APPLICATION_FAILED'])
   })
-})
-
-it('the reason of a signal is no answer, whatever it claims: a payment that was sent is not refused', async () => {
-  const pays: ((wallet: FakeValidator, signal: AbortSignal) => Promise<PaymentResult<unknown>>)[] =
-    [
-      ({ payments }, signal) => payments.transfer({ receiver: OTHER, coin: '1' }, { signal }),
-      ({ payments }, signal) => payments.register({ name: 'erin' }, { signal }),
-    ]
-  for (const pay of pays) {
-    const wallet = fakeValidator({ party: PARTY, coin: '100' })
-    const controller = new AbortController()
-    const { effectiveUnlockedQty: before } = await wallet.wallet.balance()
-    wallet.fail({ how: 'silence', when: 'after' })
-    const paying = pay(wallet, controller.signal)
-    await untilTrue('the payment to take effect', async () => {
-      return (await wallet.wallet.balance()).effectiveUnlockedQty !== before
-    })
-    controller.abort(failure('INSUFFICIENT_FUNDS', 'planted'))
-    const result = await paying
-    expect(result.kind).toBe('unknown')
-    expect(result.kind === 'unknown' && (await result.settle()).kind).toBe('done')
-  }
 })
