@@ -32,12 +32,12 @@ export function readProcessConfig<Config>(env: Env, read: Reader<Config>): Confi
 
 /** Problems of variables that no process reads. */
 function problemsOfNames(env: Env): readonly string[] {
-  const known = new Set<string>()
+  const known: string[] = []
   for (const [read, more] of READERS)
-    attempt(() => read({ ...env, ...more }, ({ name }) => known.add(name)))
-  const unknown = Object.keys(env).filter((name) => name.startsWith('QS_') && !known.has(name))
+    attempt(() => read({ ...env, ...more }, ({ name }) => known.push(name)))
+  const unknown = Object.keys(env).filter((name) => name.startsWith('QS_') && !known.includes(name))
   return unknown.map(
-    (name) => `${name} is not a variable that a process reads${didYouMean(name, [...known])}`,
+    (name) => `${name} is not a variable that a process reads${didYouMean(name, known)}`,
   )
 }
 
