@@ -37,7 +37,7 @@ import {
 /** Requests in flight per node, of those sent within `LATE_MS`. A higher limit sends more to hung nodes. */
 const FLIGHTS_MAX: Readonly<Record<Channel, number>> = { lookup: 4, bulk: 8 }
 /**
- * While so many batches wait for nodes, other lookups gather for the next one: a request costs a node as much as thirty
+ * While so many batches wait for nodes, other lookups gather for the next one: a request costs a node more than the
  * lookups in it, and each batch goes to some of the nodes only. They wait so long at most, which matters if nodes are far.
  */
 const GATHERED_WHILE = 2
