@@ -25,7 +25,9 @@ function placesOf(route: AnyRoute): readonly Place[] {
   return PARTS.flatMap((part) => {
     const schema = memberOf(route, part)
     if (typeof schema !== 'object' || schema === null) return []
-    return boundsOf(schema).map((bound) => ({ part, schema, bound }))
+    const bounds = boundsOf(schema).map((bound) => ({ part, schema, bound }))
+    // A list of 200 parties in a query is longer than the 16 KiB of a head, which are refused before it is read.
+    return part === 'query' ? bounds.filter(({ bound: { kind } }) => kind !== 'items') : bounds
   })
 }
 
@@ -51,8 +53,9 @@ function refusalOf(status: number, body: unknown): string | null {
   return `${status}: ${text.replaceAll(/"[^"]*"/g, '"…"').replaceAll(/[0-9]+/g, '…')}`
 }
 
-/** Nobody may use what has a name beyond the bound, or of the bound either. */
-const DENIED = /^403: /
+/** Rules that come before the bound, so that no request shows it: the caller has no right to the party, or another member. */
+const BEFORE =
+  /^403: |security-sensitive|must be unset in a request for trees|differs from the party of the path/
 
 /** Problems with one more than the bound, the bound, and one less. */
 async function problemsOf(
@@ -67,7 +70,7 @@ async function problemsOf(
   if (refusal === null) return [`${name}: ${refused} is not refused`]
   const problems: string[] = []
   // Another rule may refuse a value of this size, with a sentence of its own.
-  for (const size of DENIED.test(refusal) ? [] : allowed)
+  for (const size of BEFORE.test(refusal) ? [] : allowed)
     if ((await refusalFor(size)) === refusal)
       problems.push(`${name}: ${size} is refused: ${refusal}`)
   return problems
@@ -77,6 +80,7 @@ async function problemsOf(
 const textsOf = ({ user }: World): Texts => ({
   [PARTY.source]: user.party,
   [LEDGER_PARTY]: user.party,
+  '^[^:]+:[^:]+:[^:]+$': '#quorumscan-coin:Coin.Rules:CoinRules',
 })
 const LEDGER_PARTY = String(
   memberOf(ledgerRoutes.submitAsync.body.properties.actAs.items, 'pattern'),
