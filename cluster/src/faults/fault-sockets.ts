@@ -8,5 +8,7 @@ export function faultSocketsOf(machine: { readonly socketDirectory: string }, na
 
 /** The socket of the agent in a process (`agent.ts`). */
 export function faultSocketOf(service: { readonly app: Pick<Service['app'], 'env'> }): string {
-  return `${service.app.env['QS_FAULT_SOCKETS']}.faults`
+  const prefix = service.app.env['QS_FAULT_SOCKETS']
+  if (prefix === undefined) throw new Error('the process has no QS_FAULT_SOCKETS')
+  return `${prefix}.faults`
 }

@@ -36,7 +36,7 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
   if (cert !== null && key !== null) return { cert, key }
   if (cert !== key)
     variables.contradiction(
-      cert === null ? `${prefix}_CERT` : `${prefix}_KEY`,
+      [`${prefix}_CERT`, `${prefix}_KEY`],
       `set both ${prefix}_CERT and ${prefix}_KEY, or neither`,
     )
   return null

@@ -8,6 +8,8 @@ export type Env = Readonly<Record<string, string | undefined>>
 export type EnvProblem = {
   /** The variable that is to be set, corrected or left out. */
   readonly variable: string
+  /** Of a contradiction: the others that it is between. */
+  readonly others?: readonly string[]
   /** What of it is wrong: nothing reads that name; its text, or that it has none; the file that it names. */
   readonly place: 'name' | 'value' | 'file'
 } & (
@@ -150,9 +152,9 @@ function createEnvReader(env: Env, problems: EnvProblem[], note: NoteVariable) {
     problem(problem: EnvProblem): void {
       problems.push(problem)
     },
-    /** The same of one variable. @param sentence - Names the variable. */
-    contradiction(variable: string, sentence: string): void {
-      wrong(variable, sentence)
+    /** The same of variables that do not go together. @param sentence - Names them. */
+    contradiction([variable, ...others]: readonly [string, ...string[]], sentence: string): void {
+      problems.push({ variable, others, place: 'value', sentence })
     },
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
+import { ZodError } from 'zod'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { readAdmission } from './engine-answers.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
@@ -156,6 +157,7 @@ async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)
+    if (error instanceof ZodError) return unknown('the engine answered something else', error)
     if (!(error instanceof EngineRefusedError)) return unknown('the engine is unreachable', error)
     if (error.message.includes(ALREADY_IN_MEMPOOL)) return null
     if (error.message.includes(MEMPOOL_FULL))

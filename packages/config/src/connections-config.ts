@@ -106,7 +106,7 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
   if (certFile !== keyFile)
     variables.contradiction(
-      certFile === null ? 'QS_TLS_CERT' : 'QS_TLS_KEY',
+      ['QS_TLS_CERT', 'QS_TLS_KEY'],
       'set both QS_TLS_CERT and QS_TLS_KEY, or neither',
     )
   return null

@@ -84,7 +84,10 @@ function readRewards(variables: EnvReader) {
     read: parseKept,
   })
   if (to === null && keep !== null)
-    variables.contradiction('QS_REWARDS_KEEP', 'QS_REWARDS_KEEP needs QS_REWARDS_TO')
+    variables.contradiction(
+      ['QS_REWARDS_KEEP', 'QS_REWARDS_TO'],
+      'QS_REWARDS_KEEP needs QS_REWARDS_TO',
+    )
   return to === null ? null : { to, keep: readAmount(keep ?? '0') ?? 0n }
 }
 

@@ -191,7 +191,7 @@ function readLogRedis(variables: EnvReader): RedisConfig {
   // A promoted Redis replica may lack acknowledged entries (Rule 3).
   if (usesSentinels(config.place))
     variables.contradiction(
-      'QS_LOG_REDIS',
+      ['QS_LOG_REDIS'],
       'QS_LOG_REDIS must not use sentinels: a promoted Redis replica may lack the end of the log',
     )
   return config

@@ -81,12 +81,12 @@ export function readRedis(variables: EnvReader, name: string, spec: VariableSpec
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
       variables.contradiction(
-        name,
+        [name, `${name}_CA`, `${name}_CERT`],
         `${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`,
       )
     if (!usesSentinels(place) && (sentinelUsername ?? sentinelPassword) !== null)
       variables.contradiction(
-        `${name}_SENTINEL_PASSWORD_FILE`,
+        [`${name}_SENTINEL_PASSWORD_FILE`, name],
         `${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`,
       )
     return { place, secretFiles, tls: isSecure ? tls : null }

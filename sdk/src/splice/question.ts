@@ -238,13 +238,15 @@ function outcomeOf<T>(
   }
 }
 
-/** Groups of equal answers, largest first. */
+/** Groups of equal answers, largest first; of equal ones, the one of the first super-validator. */
 function groupsOf<T>(
   voters: VoteState['voters'],
   { groups }: VoteState['ballot'],
 ): SpliceAnswers<T>[] {
   return [...groups]
-    .sort((a, b) => b.voters.length - a.voters.length)
+    .sort(
+      (a, b) => b.voters.length - a.voters.length || Math.min(...a.voters) - Math.min(...b.voters),
+    )
     .map((group) => ({
       svNames: voters
         .filter(({ index }) => group.voters.includes(index))

@@ -1,7 +1,7 @@
 /** The examples and commands of the SDK's README, run unchanged. */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Network } from '@quorumscan/sdk'
 import type { TestCluster } from '@quorumscan/sdk/testing'
@@ -22,7 +22,9 @@ export async function runExample(
   const outfile = join(sdk, 'node_modules/.cache', `${name}.${crypto.randomUUID()}.mjs`)
   try {
     const source = await readFile(join(sdk, 'examples', `${name}.ts`), 'utf8')
-    const { code } = transformSync(`${name}.ts`, source, { target: 'node20' })
+    const { code, errors } = transformSync(`${name}.ts`, source, { target: 'node20' })
+    if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
+    await mkdir(dirname(outfile), { recursive: true })
     await writeFile(outfile, code)
     const options = { env: { ...process.env, ...env }, cwd, timeout: 110_000 }
     return (await promisify(execFile)(process.execPath, [outfile], options)).stdout

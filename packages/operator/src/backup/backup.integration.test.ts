@@ -160,6 +160,8 @@ it.each([
     'nobody',
     'QS_REWARDS_TO: is no party: write it as in alice::1220…, with 64 hex digits at the end',
   ],
+  ['QS_ALLOW_READABLE_KEYS', 'yes', 'QS_ALLOW_READABLE_KEYS must be 0 or 1, not "yes"'],
+  ['QS_TLS_CERT', '/etc/tls/later.pem', 'set both QS_TLS_CERT and QS_TLS_KEY, or neither'],
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { overrides: { [name]: value } })).rejects.toThrow(

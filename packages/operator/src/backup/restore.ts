@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describeProblem, type EnvProblem } from '@quorumscan/base'
+import { EnvError, type EnvProblem } from '@quorumscan/base'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
 import {
   CommandError,
@@ -166,20 +166,19 @@ function refuseWrongOverrides(staged: Stage): void {
   writeFileAtomic(file, configOf(staged, staged.stage))
   let all: readonly EnvProblem[] = []
   try {
-    readOperatorConfig(staged.header.role, file, (config) => {
-      all = validateProcesses(config)
-      return []
-    })
+    readOperatorConfig(staged.header.role, file, validateProcesses)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
+    if (error.cause instanceof EnvError) all = error.cause.problems
   }
   // The file that a variable names may come later: `run` reads it.
   const problems = all.filter(
-    ({ variable, place }) => variable in staged.overrides && place !== 'file',
+    ({ variable, others = [], place }) =>
+      [variable, ...others].some((name) => name in staged.overrides) && place !== 'file',
   )
   if (problems.length > 0)
     throw new UsageError(
-      `nothing was restored: the variables of \`--set\` are wrong:\n${problems.map(describeProblem).join('\n')}\nCorrect them, and restore again`,
+      `nothing was restored: the variables of \`--set\` are wrong:\n${new EnvError(problems).message}\nCorrect them, and restore again`,
     )
 }
 

@@ -247,6 +247,7 @@ export function readOperatorConfig(
     if (error instanceof EnvError)
       throw new UsageError(
         `the configuration in ${file} is wrong:\n${error.message}\nNothing was done. Correct it, and try again; docs/configuration.md describes every variable`,
+        { cause: error },
       )
     throw error
   }

@@ -110,8 +110,12 @@ export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
   return CONFIG_OF[kind](app.env, note)
 }
 
-/** What the process reads at its start and compares with the genesis. @throws {EnvError} With what it would report. */
-/** @param genesis - Null: it could not be read, which is the problem. */
+/**
+ * What the process reads at its start and compares with the genesis.
+ *
+ * @param genesis - Null: it could not be read, which is the problem.
+ * @throws {EnvError} With what it would report.
+ */
 function assertAgreement(
   { kind, app }: Service,
   note: NoteVariable,
@@ -276,7 +280,7 @@ function readVariablesOfProcesses(config: UncheckedConfig) {
       assertAgreement(service, (variable) => specs.set(variable.name, variable), config.genesis)
       return []
     } catch (error) {
-      if (!(error instanceof EnvError)) throw error
+      if (!(error instanceof EnvError) || error.problems.length === 0) throw error
       return error.problems
     }
   })
