@@ -536,7 +536,7 @@ export class World {
       totals: async (keys) => ledger.totals(keys),
       isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
       dueItems: async () => [],
-      dryRun: async () => ({ kind: 'checkpoint' }),
+      dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
       onApplied: () => () => {},
     }
     const parts = {

@@ -378,6 +378,11 @@ export const PARTS: readonly LongPart[] = [
     files: ATTACKS,
   },
   {
+    name: 'permanent-bytes',
+    shows: 'addresses without a token, and a user, add to the state what a day permits',
+    files: ATTACKS,
+  },
+  {
     name: 'costly-lists',
     shows: 'a user that reads lists of many contracts does not delay ten modest ones',
     files: ATTACKS,

@@ -74,7 +74,7 @@ export function createServer(parts: ScanParts, port: () => number): HttpServer {
         const decoded = readEntry(bytes, genesisHash)
         if (decoded.kind !== 'submission')
           throw new ScanError('INVALID_ARGUMENT', 'this is no entry of this network')
-        const { result, growth } = await replica.judge(decoded.submission)
+        const { result, growth } = await replica.dryRun(decoded.submission)
         return { body: { offset, refusal: refusalIn(result), growth, is_applied: false } }
       },
       readEngine: async ({ body, signal }) => ({

@@ -7,8 +7,9 @@ import { Dispatcher } from '@quorumscan/ledger-api'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { RateLimitedLog } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
-import { createCheckedSubmitter, createSubmitter } from '@quorumscan/submit'
+import { createCheckedSubmitter, createGrowthShares, createSubmitter } from '@quorumscan/submit'
 import type { AutoRenewal, ValidatorStore } from '@quorumscan/users'
+import { STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
 import { createPartyQueue, judgeRenewal, payDueRenewal } from '@quorumscan/wallet'
 import { rightsToAct, withRightsToAct } from './acting-rights.ts'
 import { watchSecondMachine } from './second-machine.ts'
@@ -39,6 +40,10 @@ export async function openSubmission(
       alarms.write('second machine', (suppressed) => logger.error({ offset, ...suppressed }, text)),
   })
   const { ordering } = secondMachine
+  const growth = createGrowthShares({
+    bytesPerDay: genesis.stateBytesPerDay ?? STATE_BYTES_PER_DAY,
+    clock,
+  })
   const unchecked = createSubmitter({ genesisHash, keyPair, ordering, ledger, clock, random })
   const submitter = createCheckedSubmitter({
     ledger,
@@ -48,6 +53,7 @@ export async function openSubmission(
     deduplicationMicros,
     clock,
     random,
+    growth,
     assertLive,
   })
   const { autoRenewals } = store
@@ -99,6 +105,7 @@ export async function openSubmission(
       submitter: ofUsers,
       mayAct,
       dispatcher,
+      growth,
       now,
       ordering,
       queue,

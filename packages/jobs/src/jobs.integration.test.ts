@@ -33,7 +33,7 @@ function createDueLedger(job: string) {
         after === null ? 0 : items.findIndex((item) => item.contractId === after.contractId) + 1
       return items.slice(from, from + limit)
     },
-    dryRun: async () => ({ kind: 'checkpoint' }),
+    dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
     onApplied: () => () => {},
   }
   return {

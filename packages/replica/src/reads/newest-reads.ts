@@ -106,12 +106,7 @@ export function createNewestReads(context: {
     },
     async dryRun(...[submission, { notBefore = 0 } = {}]: Parameters<Ledger['dryRun']>) {
       const now = Math.max(clock.nowMicros(), notBefore)
-      return (await dryRun(store, submission, { genesis, genesisHash, now })).result
-    },
-    /** As `dryRun`, with the bytes by which the state would grow (`growthOf`). */
-    async judge(submission: Submission): Promise<{ result: EntryResult; growth: number }> {
-      const options = { genesis, genesisHash, now: clock.nowMicros() }
-      const { result, delta } = await dryRun(store, submission, options)
+      const { result, delta } = await dryRun(store, submission, { genesis, genesisHash, now })
       return { result, growth: result.kind === 'accepted' ? growthOf(delta) : 0 }
     },
   }
