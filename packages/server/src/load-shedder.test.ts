@@ -248,6 +248,23 @@ describe('clients take turns', () => {
     expect(started).toEqual([1000, 0, 1001, 1, 1002, 2])
   })
 
+  it('from 256 requests on connections of clients that wait are parked, from 1280 on all', () => {
+    const { shedder, enqueue } = create()
+    const parks = (network: string) => shedder.park(network, () => {})
+    let count = 0
+    const wait = (until: number) => {
+      for (; count < until; count++) enqueue(count, { network: `client ${count}` })
+    }
+    wait(255)
+    expect(parks('client 0')).toBe(false)
+    wait(256)
+    expect([parks('client 0'), parks('modest')]).toEqual([true, false])
+    wait(1279)
+    expect(parks('modest')).toBe(false)
+    wait(1280)
+    expect(parks('modest')).toBe(true)
+  })
+
   it('connections of a client that has few requests waiting are not parked', () => {
     const { shedder, enqueue } = create()
     for (let name = 0; name < 256; name++) enqueue(name, { network: 'greedy' })
