@@ -1,14 +1,10 @@
-/**
- * What stays: parties that addresses without a token register, each with its own key, and coins into which a user of a
- * validator splits one. Rates bound neither, as each entry is cheap.
- */
+/** What stays: parties that addresses without a token register, each with its own key. Each entry is cheap, so no rate bounds them. */
 import { createKeyPair, createSystemClock, randomHex, systemRandom } from '@quorumscan/base'
 import { allocatePartyCommand } from '@quorumscan/ledger'
-import { send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { Agent, request } from 'undici'
-import { createUser, unwrap } from '../support/client.ts'
-import { createSigner, ruleIds } from '../support/network.ts'
+import { createUser } from '../support/client.ts'
+import { createSigner } from '../support/network.ts'
 import type { Attack } from './attack.ts'
 
 /** Enough for the users and their coins, and little enough that the attack ends soon. */
@@ -17,14 +13,12 @@ const ADDRESSES = ['127.0.8.1', '127.0.8.2', '127.0.8.3', '127.0.8.4', '127.0.8.
 /** Of each address: more than all together may add. */
 const REGISTRATIONS = 1_000
 const WORKERS = 4
-/** The least that the ledger counts for an entry that hosts a party, and for one that makes a hundred coins. */
+/** What the ledger counts for an entry that hosts a party. */
 const PARTY_BYTES = 320
-const SPLIT_BYTES = 100 * 256
 /** The last entry of each address may exceed what it has, which it then owes. */
 const BYTES_MAX = STATE_BYTES_PER_DAY + ADDRESSES.length * PARTY_BYTES
 /** Answers in a row that say that an address has used up its bytes, not its rate of a second. */
 const REFUSALS = 40
-const SPLITS = 20
 const clock = createSystemClock()
 
 export const permanentBytes: Attack = {
@@ -32,39 +26,19 @@ export const permanentBytes: Attack = {
   needsOwnCluster: true,
   genesis: { stateBytesPerDay: STATE_BYTES_PER_DAY },
   claim:
-    `${ADDRESSES.length} addresses without a token register a party with a new key in each entry, and a user of a validator ` +
-    `splits coins into a hundred, until they are refused. The addresses add at most ${STATE_BYTES_PER_DAY} bytes together, ` +
-    'the user at most a half of as many, and another user of that validator taps, and registers a name.',
+    `${ADDRESSES.length} addresses without a token register a party with a new key in each entry, until they are refused. ` +
+    `They add at most ${STATE_BYTES_PER_DAY} bytes together, and then a user of a validator taps, and pays for a name.`,
   async run({ cluster }) {
-    const [greedy, modest] = [
-      await createUser(cluster, 'greedy', '1000.0'),
-      await createUser(cluster, 'modest', '1000.0'),
-    ]
-    const [parties, splits] = await Promise.all([
-      registerParties(cluster),
-      splitCoins(cluster, greedy),
-    ])
-    const name = 'modest.unverified.ns'
-    const tap = await modest.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
-    await modest.accept(await modest.request(name))
-    const partyBytes = parties.admitted * PARTY_BYTES
-    const splitBytes = splits.accepted * SPLIT_BYTES
+    const { admitted, exhausted } = await registerParties(cluster)
+    const modest = await createUser(cluster, 'modest', '1000.0')
+    await modest.pay('modest.unverified.ns')
+    const bytes = admitted * PARTY_BYTES
     return {
-      holds:
-        partyBytes <= BYTES_MAX &&
-        parties.admitted > 0 &&
-        parties.exhausted === ADDRESSES.length &&
-        splits.accepted > 0 &&
-        splits.refused &&
-        splitBytes <= STATE_BYTES_PER_DAY / 2 &&
-        tap.error === undefined,
+      holds: admitted > 0 && bytes <= BYTES_MAX && exhausted === ADDRESSES.length,
       figures: {
-        'parties registered': parties.admitted,
-        'bytes of these parties, at least': `${partyBytes} of ${BYTES_MAX}`,
-        'addresses that were refused at last': parties.exhausted,
-        'coins split into a hundred': splits.accepted,
-        'bytes of these coins, at least': `${splitBytes} of ${STATE_BYTES_PER_DAY / 2}`,
-        'a split was refused at last': String(splits.refused),
+        'parties registered': admitted,
+        'bytes of them': `${bytes} of ${BYTES_MAX}`,
+        'addresses that were refused at last': exhausted,
       },
     }
   },
@@ -98,50 +72,5 @@ async function registerParties(cluster: RunningCluster) {
     await agent.close()
   }
   await Promise.all(ADDRESSES.map(attack))
-  return tally
-}
-
-async function splitCoins(
-  cluster: RunningCluster,
-  { token, party, client }: Awaited<ReturnType<typeof createUser>>,
-) {
-  const { coinRules } = await ruleIds(cluster)
-  const tally = { accepted: 0, refused: false }
-  for (let count = 0; count < SPLITS && !tally.refused; count++) {
-    const { coins } = unwrap(await client.GET('/v0/wallet/coins'))
-    const [largest] = coins
-      .map(({ contract, effective_amount }) => ({
-        id: contract.contract.contract_id,
-        amount: Number(effective_amount),
-      }))
-      .sort((a, b) => b.amount - a.amount)
-    const outputs = Array.from({ length: 100 }, () => ({
-      receiver: party,
-      amount: '0.0000000001',
-      lock: null,
-    }))
-    const { status } = await send(`${cluster.urls.validator}/v2/commands/submit-and-wait`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: {
-        commands: [
-          {
-            ExerciseCommand: {
-              templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-              contractId: coinRules.contract_id,
-              choice: 'CoinRules_Transfer',
-              choiceArgument: { sender: party, inputs: [largest?.id], outputs },
-            },
-          },
-        ],
-        commandId: randomHex(systemRandom, 8),
-        actAs: [party],
-        disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
-      },
-    })
-    if (status === 200) tally.accepted++
-    else if (status === 429) await clock.delay(1_000)
-    else tally.refused = true
-  }
   return tally
 }

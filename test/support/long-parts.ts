@@ -379,7 +379,7 @@ export const PARTS: readonly LongPart[] = [
   },
   {
     name: 'permanent-bytes',
-    shows: 'addresses without a token, and a user, add to the state what a day permits',
+    shows: 'addresses without a token add to the state what a day permits',
     files: ATTACKS,
   },
   {

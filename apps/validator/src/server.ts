@@ -46,7 +46,7 @@ function createServer(parts: ValidatorParts, port: () => number): HttpServer {
   const { clock, random, metrics, genesis, genesisHash } = app
   const { assertLive, certifier, replica: ledger } = follower
   const { certifiedReader, reader, readFloor } = readers
-  const { autoRenewals, dispatcher, mayAct, now, queue, submitter } = submission
+  const { autoRenewals, dispatcher, growth, mayAct, now, queue, submitter } = submission
   const { users } = store
 
   const wallets = walletHandlers({
@@ -81,6 +81,7 @@ function createServer(parts: ValidatorParts, port: () => number): HttpServer {
     store,
     registration,
     dispatcher,
+    growth,
     genesis,
     genesisHash,
     participantId,

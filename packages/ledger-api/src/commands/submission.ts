@@ -29,7 +29,7 @@ const HOLDINGS = new Set(['Coin', 'LockedCoin'])
 
 export type SubmissionDeps = Pick<
   LedgerApiDeps,
-  'ledger' | 'registration' | 'dispatcher' | 'genesis' | 'genesisHash' | 'random'
+  'ledger' | 'registration' | 'dispatcher' | 'growth' | 'genesis' | 'genesisHash' | 'random'
 >
 
 /**
