@@ -1,15 +1,7 @@
 /** Reads of the newest applied state: the reading part of the port `Ledger`, and what wallets and the /v2 surface need. */
 import { assert, type Clock } from '@quorumscan/base'
 import { type DueItem, growthOf, type Ledger } from '@quorumscan/ledger'
-import type {
-  Contract,
-  ContractId,
-  EntryResult,
-  Micros,
-  Offset,
-  PartyId,
-  Submission,
-} from '@quorumscan/model'
+import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
