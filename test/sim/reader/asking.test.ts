@@ -19,10 +19,10 @@ function countAsked(world: ReaderWorld, handlerOf = world.honest) {
 
 /** Always the same reply. */
 const alone =
-  (status: number, body: string): SimHandler =>
+  (status: number, body: string, headers: Record<string, string> = {}): SimHandler =>
   async () => ({
     status,
-    headers: { 'content-type': 'application/json', 'x-ledger-head': '3' },
+    headers: { 'content-type': 'application/json', 'x-ledger-head': '3', ...headers },
     body: new TextEncoder().encode(body),
   })
 
@@ -215,6 +215,68 @@ describe('the order of asking', () => {
     }
     expect(times.filter((ms) => ms >= 10)).toHaveLength(1)
     expect(Math.max(...times)).toBeLessThan(60)
+  })
+})
+
+describe('lone reads, six seconds apart,', () => {
+  it('do not wait each time for a node that hangs', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    world.serve(1, hung)
+    const times: number[] = []
+    for (let turn = 0; turn < 12; turn++) {
+      world.append()
+      const { outcome, ms } = await world.timed(ALICE)
+      expect(outcome).toMatchObject({ kind: 'verified' })
+      times.push(ms)
+      await world.clock.advance(6000)
+    }
+    // The first one finds out.
+    expect(times.slice(1).filter((ms) => ms > 10)).toEqual([])
+  })
+})
+
+it('after an idle second, a strong read waits no longer for a hung node because weak ones are read', async () => {
+  const { clock, lookup, reader, serve } = createWorld({ latencyMs: () => 5 })
+  await lookup(ALICE)
+  serve(1, hung)
+  await clock.advance(1500)
+  const reads: Promise<unknown>[] = []
+  let endedAtMs = 0
+  const beganAtMs = clock.monotonicMs() + 150
+  for (let turn = 0; turn < 200; turn++) {
+    reads.push(reader.lookup([{ name: ALICE }]))
+    if (turn === 50)
+      reads.push(
+        reader.lookup([{ name: ALICE }], { threshold: 'strong' }).then(([outcome]) => {
+          expect(outcome).toMatchObject({ kind: 'verified' })
+          endedAtMs = clock.monotonicMs()
+        }),
+      )
+    await clock.advance(3)
+  }
+  await clock.run(Promise.all(reads))
+  // One exchange with the three nodes that answer.
+  expect(endedAtMs - beganAtMs).toBeLessThan(50)
+})
+
+describe('a node that refuses', () => {
+  it.each([
+    ['with 429', alone(429, '{}')],
+    ['with 500', alone(500, '{}')],
+    ['with 503', alone(503, '{}')],
+    ['with HTML', alone(200, '<html>', { 'content-type': 'text/html', 'x-ledger-head': '' })],
+    ['to name its head', alone(200, '{}', { 'x-ledger-head': '' })],
+  ] as const)('%s is asked for its head once a second', async (_, handler) => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    let probeCount = 0
+    world.serve(3, (request) => {
+      if (!text(request.body).includes('name')) probeCount++
+      return handler(request)
+    })
+    await lookupEvery(world, { ms: 2, forMs: 3000 })
+    expect(probeCount).toBeLessThan(5)
   })
 })
 

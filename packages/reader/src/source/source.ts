@@ -37,7 +37,7 @@ export type NodeObservations = {
   refusesUntilMs: number
   /** When the newest of its requests that have ended was sent. */
   newestEndedSentAtMs: number
-  /** When it was last asked for its newest certificate. */
+  /** When it was last asked for its newest certificate, or for its head. */
   polledAtMs: number
   /** Newest offset that it proved. */
   head: number | null

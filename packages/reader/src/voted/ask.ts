@@ -21,6 +21,7 @@ import {
   channelOf,
   type Item,
   isFailing,
+  isFresh,
   isVoteWanted,
   type Lane,
   lanesOf,
@@ -115,43 +116,49 @@ export function takeSample(sample: Sample, readCount: number, nowMs: number): bo
   return true
 }
 
-/** Sends items to as many nodes as the most demanding of them needs, or to all if they are sampled. */
+/** Sends each item to as many nodes as it needs, or to all if they are sampled. */
 export function askFirst(state: State, items: readonly Item[], pin: number | null): void {
   const [first] = items
   if (first === undefined) return
   const channel = channelOf(first)
   const isSampled = takeSample(state.samples[channel], items.length, state.nowMs)
-  const most = items.reduce((count, { threshold }) => Math.max(count, threshold), 0)
-  const count = isSampled ? state.nodes.length : most
-  askWhere(state, { items, pin }, ({ askedCount }) => count - askedCount)
+  const countOf = ({ threshold }: Item) => (isSampled ? state.nodes.length : threshold)
+  askWhere(state, { items, pin }, (round, item) => countOf(item) - round.askedCount)
   if (channel === 'bulk') probeByRead(state, first, pin)
 }
 
 /** Asks more nodes for those items that the nodes asked so far cannot decide. */
 export function askMore(state: State, items: readonly Item[], pin: number | null): void {
-  askWhere(state, { items, pin }, (round, { threshold }) => {
-    let expectedCount = 0
-    for (const { index, lanes } of state.nodes)
-      if (round.voteStates[index] === 'asked' && !isFailing(lanes[channelOf(items[0] as Item)]))
-        expectedCount++
-    const largestGroupSize = largestGroup(round.ballot)?.voters.length ?? 0
-    return countToAsk({ threshold, largestGroupSize, expectedCount, askedCount: round.askedCount })
-  })
+  askWhere(state, { items, pin }, (round, item) => countMissing(state, round, item))
+}
+
+/** How many more nodes to ask, because those asked so far cannot decide the round. */
+function countMissing(state: State, round: Round, item: Item): number {
+  const channel = channelOf(item)
+  let expectedCount = 0
+  for (const { index, lanes } of state.nodes)
+    if (round.voteStates[index] === 'asked' && !isFailing(lanes[channel])) expectedCount++
+  const { threshold } = item
+  const largestGroupSize = largestGroup(round.ballot)?.voters.length ?? 0
+  return countToAsk({ threshold, largestGroupSize, expectedCount, askedCount: round.askedCount })
 }
 
 /** Asks more nodes for all items whose nodes cannot decide them. */
 export function askMoreForAll(state: State): void {
-  const alike = new Map<string, { readonly items: Item[]; readonly pin: number | null }>()
+  const lookupsByPin = new Map<number | null, Item[]>()
   for (const item of openItems(state)) {
     const round = item.rounds.at(-1)
     // Otherwise it waits to be sent.
-    if (round === undefined || round.askedCount === 0) continue
-    const key = item.asked.kind === 'lookup' ? String(round.pin) : `${item.call.id} ${item.index}`
-    const same = alike.get(key) ?? { items: [], pin: round.pin }
-    alike.set(key, same)
-    same.items.push(item)
+    if (round === undefined || item.nextPin !== null) continue
+    if (countMissing(state, round, item) === 0) continue
+    if (item.asked.kind === 'read') askMore(state, [item], round.pin)
+    else {
+      const alike = lookupsByPin.get(round.pin)
+      if (alike === undefined) lookupsByPin.set(round.pin, [item])
+      else alike.push(item)
+    }
   }
-  for (const { items, pin } of alike.values()) askMore(state, items, pin)
+  for (const [pin, items] of lookupsByPin) askMore(state, items, pin)
 }
 
 function askWhere(
@@ -164,8 +171,11 @@ function askWhere(
     // No more votes are wanted for a first round once the second one has begun.
     return item.isDone || round === undefined || round.pin !== pin ? 0 : countFor(round, item)
   }
+  const isAskable = (node: Node) => canAsk(node, channelOf(items[0] as Item))
   let open = items.filter((item) => wanted(item) > 0)
-  for (let [first] = open; first !== undefined; [first] = open) {
+  while (open.length > 0 && state.nodes.some(isAskable)) {
+    // Items that need few nodes share their requests with those that need more, and not the other way.
+    const first = open.reduce((least, item) => (wanted(item) < wanted(least) ? item : least))
     const round = roundAt(first, pin) as Round // It is wanted.
     const nodes = chooseNodes(state, round, { channel: channelOf(first), count: wanted(first) })
     if (nodes.length === 0) open = open.filter((item) => item !== first)
@@ -190,16 +200,24 @@ function chooseNodes(
   const candidates: (Candidate & { readonly node: Node })[] = []
   for (const node of state.nodes) {
     const lane = node.lanes[channel]
-    if (round.voteStates[node.index] !== 'unasked' || node.isInsecure) continue
-    if (isFailing(lane) || !hasRoomAt(lane)) continue
+    if (round.voteStates[node.index] !== 'unasked' || !canAsk(node, channel)) continue
     candidates.push({ node, doubt: doubtOf(state, lane), usualMs: expectedMs(lane) })
   }
   const order = candidates.length > count ? drawOrder(candidates, state.random) : candidates
   return order.slice(0, count).map(({ node }) => node)
 }
 
-function doubtOf({ nowMs }: State, { node, flights }: Lane): Candidate['doubt'] {
+/** Whether the node may be asked for a vote now. */
+function canAsk(node: Node, channel: Channel): boolean {
+  const lane = node.lanes[channel]
+  return !node.isInsecure && !isFailing(lane) && hasRoomAt(lane)
+}
+
+function doubtOf(state: State, { node, flights }: Lane): Candidate['doubt'] {
+  const { nowMs } = state
   if (node.mistrustedUntilMs > nowMs || node.refusesUntilMs > nowMs) return 2
+  // What was known of it is old.
+  if (!isFresh(state, node)) return 1
   return flights.some(({ wait }) => wait !== 'usual') ? 1 : 0
 }
 
@@ -237,16 +255,25 @@ function hasRoomAt(lane: Lane): boolean {
   return count < limit
 }
 
-/** Whether enough nodes have room for the item. */
-export function hasRoomFor(state: State, item: Item): boolean {
+/** Whether the node is silent for longer than usual, and has answered nothing since the request. */
+function isUnanswered({ answeredAtMs }: Lane, { wait, sentAtMs }: Sent): boolean {
+  return wait !== 'usual' && sentAtMs > answeredAtMs
+}
+
+/** Whether enough nodes have room for the item. `silent`: not enough, because of silent nodes, so that others need not wait. */
+export function roomFor(state: State, item: Item): 'enough' | 'none' | 'silent' {
   let withCapacity = 0
   let usable = 0
+  let isSilent = false
   for (const node of state.nodes) {
     if (isUnusable(state, item, node)) continue
     usable++
-    if (hasRoomAt(node.lanes[channelOf(item)])) withCapacity++
+    const lane = node.lanes[channelOf(item)]
+    if (hasRoomAt(lane)) withCapacity++
+    else if (lane.flights.some((flight) => isUnanswered(lane, flight))) isSilent = true
   }
-  return withCapacity > 0 && withCapacity >= Math.min(item.threshold, usable)
+  if (withCapacity > 0 && withCapacity >= Math.min(item.threshold, usable)) return 'enough'
+  return isSilent ? 'silent' : 'none'
 }
 
 /** Whether lookups should wait for others, so that they share a request. The first has waited longest. */
@@ -283,8 +310,9 @@ export function probe(state: State, node: Node): void {
   const { lookup } = node.lanes
   if (node.isInsecure || state.nowMs < lookup.awayUntilMs || !hasRoomAt(lookup)) return
   // One is enough.
-  if (!lookup.flights.some(({ spec, wait }) => spec === PROBE && wait !== 'late'))
-    sendTo(state, node, PROBE)
+  if (lookup.flights.some(({ spec, wait }) => spec === PROBE && wait !== 'late')) return
+  lookup.polledAtMs = state.nowMs
+  sendTo(state, node, PROBE)
 }
 
 /** Probes the nodes that fail. */
@@ -321,7 +349,7 @@ export function noteLate(state: State, flight: Sent): void {
   } else if (flight.wait === 'overdue') {
     flight.wait = 'late'
     flight.lateAtMs = sentAtMs + LOST_MS
-  } else if (state.itemCount > 0 && isWanted(spec, index)) {
+  } else if (state.itemCount > 0 && isWanted(spec, source.node)) {
     if (hasRoomAt(source)) sendTo(state, source.node, spec)
     else flight.lateAtMs = state.nowMs + ROOM_WAIT_MS
   }
@@ -342,7 +370,7 @@ export function noteLost(
   }
   lane.failureCount++
   // The node may just have closed a kept-alive connection: the request is sent again at once.
-  if (lane.failureCount === 1 && isWanted(spec, lane.node.index)) {
+  if (lane.failureCount === 1 && isWanted(spec, lane.node)) {
     noteError(lane, 'connection lost')
     sendTo(state, lane.node, spec)
     return null
@@ -369,9 +397,9 @@ function createRequestSpec(
   return { kind, channel, items, pin, request: null, cut: [] }
 }
 
-/** Whether the node's vote could still change an item. */
-function isWanted(spec: RequestSpec, node: number): boolean {
-  return spec.kind === 'probe' || spec.items.some((item) => isVoteWanted(item, spec.pin, node))
+/** Whether the request may be sent again: the node's vote could still change an item. Its address may be another now. */
+function isWanted({ kind, items, pin }: RequestSpec, { index, isInsecure }: Node): boolean {
+  return !isInsecure && (kind === 'probe' || items.some((item) => isVoteWanted(item, pin, index)))
 }
 
 export function requestOf(spec: RequestSpec): NodeRequest {

@@ -4,6 +4,7 @@ import { largestGroup } from '../votes/tally.ts'
 import { isUnusable, probe } from './ask.ts'
 import {
   type Item,
+  isFresh,
   isPruned,
   type Node,
   type NodeVoteState,
@@ -69,11 +70,14 @@ export function claimedHeads({ nodes, nowMs }: State): number[] {
   )
 }
 
-/** Asks nodes that have claimed no head for long, and owe no answer which would have one. */
+/** Asks nodes that have claimed no head for long, owe no answer which would have one, and do not refuse. */
 export function pollHeads(state: State): void {
-  for (const node of state.nodes)
-    if (state.nowMs - node.headAtMs >= HEAD_POLL_MS && node.lanes.lookup.flights.length === 0)
-      probe(state, node)
+  const { nowMs } = state
+  for (const node of state.nodes) {
+    const { flights, polledAtMs } = node.lanes.lookup
+    const isDue = nowMs - Math.max(node.headAtMs, polledAtMs) >= HEAD_POLL_MS
+    if (isDue && flights.length === 0 && nowMs >= node.refusesUntilMs) probe(state, node)
+  }
 }
 
 /** The pin of a first round; null while too few nodes have reported their heads and more may. */
@@ -104,7 +108,7 @@ export function firstPin(state: State, item: Item): number | null {
  */
 function isTooEarly(state: State, threshold: number): boolean {
   const fresh = state.nodes.filter((node) => isFresh(state, node))
-  const reportedAtMs = fresh.map(({ headAtMs }) => headAtMs).sort((a, b) => a - b)
+  const reportedAtMs = fresh.map(({ freshAtMs }) => freshAtMs).sort((a, b) => a - b)
   const enoughAtMs = reportedAtMs[threshold - 1]
   if (enoughAtMs === undefined) return true
   if (reportedAtMs.length >= threshold + state.faultyMax) return false
@@ -135,11 +139,6 @@ export function nextPin(state: State, item: Item, round: Round): number | null {
     threshold,
     floor,
   })
-}
-
-/** Whether the node has reported its head since the last head refresh. */
-export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
-  return headAtMs >= headsSinceMs
 }
 
 /** Whether the node was asked for its head since the last head refresh or its last claim, and did not report it. */

@@ -11,8 +11,16 @@ import type {
 } from '../votes/read-outcome.ts'
 import type { Group } from '../votes/tally.ts'
 import { isUnusable } from './ask.ts'
-import { isFresh, reportedNoHead } from './offset.ts'
-import type { Item, Node, Round, State, Undecided, VoteGroupWithAnswer } from './state.ts'
+import { reportedNoHead } from './offset.ts'
+import {
+  type Item,
+  isFresh,
+  type Node,
+  type Round,
+  type State,
+  type Undecided,
+  type VoteGroupWithAnswer,
+} from './state.ts'
 
 const PARTY_LENGTH_MAX = 255 // D-30.
 const GROUPS_MAX = 16 // Bounds the body of the answer.

@@ -16,6 +16,7 @@ import { askMore } from './ask.ts'
 import { decide, noteDissent } from './decide.ts'
 import {
   type Item,
+  isFresh,
   isVoteWanted,
   type Node,
   note,
@@ -44,7 +45,7 @@ export function onReply(state: State, flight: Sent, reply: TransportReply): void
   // A lagging node has waited for the offset.
   noteAnswer(lane, judged.kind === 'lagging' ? null : nowMs - sentAtMs)
   if (judged.kind === 'failed') noteError(lane, judged.reason)
-  else noteHead(node, reply, nowMs)
+  else noteHead(state, node, reply)
   if (reply.status === 429)
     node.refusesUntilMs = nowMs + (readRefusal(reply).retryAfterMs ?? RETRY_AFTER_MS)
   onJudged(state, flight, judged)
@@ -132,11 +133,12 @@ function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote)
 }
 
 /** Notes the head that an answer reports. */
-function noteHead(node: Node, reply: TransportReply, nowMs: number): void {
+function noteHead(state: State, node: Node, reply: TransportReply): void {
   const head = parseOffsetText(reply.header('x-ledger-head'))
   if (head === undefined) return
+  if (!isFresh(state, node)) node.freshAtMs = state.nowMs
   node.head = head
-  node.headAtMs = nowMs
+  node.headAtMs = state.nowMs
 }
 
 /**

@@ -133,6 +133,8 @@ export type Node = {
   /** Newest offset that it claims to have, and when it reported that. */
   head: number | null
   headAtMs: number
+  /** When it first reported one after the last pause. */
+  freshAtMs: number
   /** Until when the node is asked last, because it was outvoted or could not answer. The sample asks it nevertheless. */
   mistrustedUntilMs: number
   /** Until when the node refuses because of its limits (D-33), by its own `retry-after`. */
@@ -218,9 +220,8 @@ export type Comparison = {
 
 /** Items that wait to be sent: for a pin, or for room at enough nodes. */
 export type Unsent = {
-  reads: Item[]
-  /** Lookups with the same pin and threshold, which are tried together. */
-  readonly lookupsByKind: Record<string, Item[]>
+  /** Items with the same channel, pin and threshold, which are tried together. */
+  readonly byKind: Record<string, Item[]>
   /** Items whose `minOffset` no pin had reached. */
   belowMinOffset: Item[]
 }
@@ -266,7 +267,7 @@ export function createState(
     calls: {},
     itemCount: 0,
     readBytesMax: 0,
-    unsent: { reads: [], lookupsByKind: {}, belowMinOffset: [] },
+    unsent: { byKind: {}, belowMinOffset: [] },
   }
 }
 
@@ -300,6 +301,7 @@ export function createNode(name: string, index: number): Node {
     isInsecure: false,
     head: null,
     headAtMs: never,
+    freshAtMs: never,
     mistrustedUntilMs: never,
     refusesUntilMs: never,
     lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
@@ -364,6 +366,11 @@ export function noteAddress(node: Node, { url, sequence }: Omit<Address, 'name'>
 /** Whether the node is known not to answer now. A node that is slow may answer. */
 export function isFailing(lane: Lane): boolean {
   return lane.failureCount > 1
+}
+
+/** Whether the node has reported its head since the last head refresh. */
+export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
+  return headAtMs >= headsSinceMs
 }
 
 /** Counters and state, which never exclude a node (D-43). */
@@ -431,13 +438,10 @@ export function finish(state: State, item: Item): void {
 
 /** Queues the item, to be sent at the end of the step. */
 export function wait({ unsent }: State, item: Item): void {
-  if (item.asked.kind === 'read') {
-    unsent.reads.push(item)
-    return
-  }
-  const kind = `${item.nextPin} ${item.threshold}`
-  const alike = unsent.lookupsByKind[kind]
-  if (alike === undefined) unsent.lookupsByKind[kind] = [item]
+  const { asked, nextPin, threshold } = item
+  const kind = `${asked.kind} ${isSelfPinned(item) ? 'own' : nextPin} ${threshold}`
+  const alike = unsent.byKind[kind]
+  if (alike === undefined) unsent.byKind[kind] = [item]
   else alike.push(item)
 }
 

@@ -15,24 +15,27 @@ import {
   areGathered,
   askFirst,
   askMoreForAll,
-  hasRoomFor,
   isUnusable,
   noteLate,
   noteLost,
   probe,
   probeFailing,
   resetFailures,
+  roomFor,
 } from './ask.ts'
 import { decide, endAsLagging, noteCompared, repin, startRound } from './decide.ts'
-import { cannotReachThreshold, firstPin, isFresh, pollHeads } from './offset.ts'
+import { cannotReachThreshold, firstPin, pollHeads } from './offset.ts'
 import { onNoReply, onReply } from './reply.ts'
 import {
   bytesMaxOf,
   type Call,
+  type Channel,
+  channelOf,
   createCall,
   finish,
   type Item,
   isFailing,
+  isFresh,
   isSelfPinned,
   note,
   noteAddress,
@@ -53,10 +56,8 @@ const FLOOR_PROBE_MS = 25
 const IDLE_MS = 1000
 /** Size of the answers to waiting pages and activities. It bounds what a lying node can make this process store. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
-/** Share of its time that a lookup may wait to be sent. The rest is for the answers. */
+/** Share of its time that a read may wait to be sent. The rest is for the answers. */
 const QUEUE_SHARE = 1 / 4
-
-type Batch = { readonly pin: number; readonly items: Item[] }
 
 /** Applies one event. Times never go back. */
 export function step(state: State, event: ReaderEvent): void {
@@ -206,65 +207,84 @@ function checkItem(state: State, item: Item): void {
 /** Sends what can be sent. */
 function sendWaiting(state: State): void {
   // An item may be sent again at another pin, but not a third time.
-  for (let sentCount = 1; sentCount > 0; ) sentCount = sendReads(state) + sendLookups(state)
+  while (sendOnce(state, 'lookup') + sendOnce(state, 'bulk') > 0);
 }
 
-/** Returns how many were sent. */
-function sendReads(state: State): number {
-  const { unsent } = state
-  const waiting = unsent.reads.filter((item) => !item.isDone)
-  unsent.reads = []
+/**
+ * Sends what has a pin and room, each request after those before it have taken theirs. Returns how many were sent.
+ *
+ * The kind of which an item has waited longest is served first, and no other while that one waits for room: reads that need
+ * many nodes would never find so many of them free.
+ */
+function sendOnce(state: State, channel: Channel): number {
   let sentCount = 0
-  for (const item of waiting) {
-    const pin = isSelfPinned(item) ? null : pinOf(state, item)
-    if (pin === null && !isSelfPinned(item)) unsent.reads.push(...stillWaiting(state, [item]))
-    else if (pin !== null && item.minOffset > pin) unsent.belowMinOffset.push(item)
-    // A hopeless one is sent to find out whether nodes have recovered, and ends at once.
-    else if (hasRoomFor(state, item) || isHopeless(state, item)) {
-      dispatch(state, { items: [item], pin })
+  for (const [pin, kinds] of kindsByPin(state, channel)) {
+    const items: Item[] = []
+    const isFull = kinds.some((kind) => !take(state, { kind, pin, items }))
+    if (items.length > 0) {
+      dispatch(state, { items, pin })
       sentCount++
-    } else unsent.reads.push(item)
+    }
+    if (isFull) break
   }
   return sentCount
+}
+
+/** The kinds of a channel that have a pin, by pin, in the order in which they are served. */
+function kindsByPin(state: State, channel: Channel): Map<number | null, string[]> {
+  const { byKind } = state.unsent
+  const waiting: { readonly kind: string; readonly first: Item }[] = []
+  for (const [kind, alike] of Object.entries(byKind)) {
+    const first = alike.find(({ isDone }) => !isDone)
+    if (first === undefined) delete byKind[kind]
+    else if (channelOf(first) === channel) waiting.push({ kind, first })
+  }
+  waiting.sort((a, b) => a.first.startedAtMs - b.first.startedAtMs)
+  const kinds = new Map<number | null, string[]>()
+  for (const { kind, first } of waiting) {
+    const pin = isSelfPinned(first) ? null : pinOf(state, first)
+    if (pin === null && !isSelfPinned(first)) byKind[kind] = stillWaiting(state, byKind[kind] ?? [])
+    else kinds.set(pin, [...(kinds.get(pin) ?? []), kind])
+  }
+  return kinds
+}
+
+/** Adds items of one kind to those that are sent together. Returns false if it waits for room, which others must not take. */
+function take(
+  state: State,
+  {
+    kind,
+    pin,
+    items,
+  }: { readonly kind: string; readonly pin: number | null; readonly items: Item[] },
+): boolean {
+  const { byKind, belowMinOffset } = state.unsent
+  const waiting = (byKind[kind] ?? []).filter(({ isDone }) => !isDone)
+  const [first] = waiting
+  if (first === undefined) return true
+  const isLookup = first.asked.kind === 'lookup'
+  const room = roomFor(state, first)
+  // A hopeless page is sent to find out whether nodes have recovered, and ends at once.
+  const isSent = room === 'enough' || (!isLookup && isHopeless(state, first))
+  const isGathered = isLookup && areGathered(state, waiting)
+  const countMax = isSent && !isGathered ? (isLookup ? BATCH_LOOKUPS_MAX : 1) : 0
+  let position = 0
+  for (; position < waiting.length && items.length < countMax; position++) {
+    const item = waiting[position] as Item
+    if (pin !== null && item.minOffset > pin) belowMinOffset.push(item)
+    else items.push(item)
+  }
+  const rest = waiting.slice(position)
+  const isLong = isLookup ? rest.length >= BATCH_LOOKUPS_MAX : room === 'none' && !isSent
+  const left = isLong ? refuseLate(state, rest) : rest
+  byKind[kind] = isLookup ? stillWaiting(state, left) : left
+  return isSent || room === 'silent'
 }
 
 /** Whether too few nodes can vote. */
 function isHopeless(state: State, item: Item): boolean {
   const unusable = state.nodes.filter((node) => isUnusable(state, item, node))
   return unusable.length > state.nodeCount - item.threshold
-}
-
-/** One batch per pin, from all kinds that have room. Returns how many were sent. */
-function sendLookups(state: State): number {
-  const { lookupsByKind } = state.unsent
-  const batches = new Map<number, Batch>()
-  for (const [kind, waiting] of Object.entries(lookupsByKind)) {
-    const rest = putIntoBatch(state, waiting, batches)
-    if (rest.length === 0) delete lookupsByKind[kind]
-    else lookupsByKind[kind] = rest
-  }
-  for (const batch of batches.values()) dispatch(state, batch)
-  return batches.size
-}
-
-/** Puts items of one kind into the batch of their pin, if there is room. Returns those that still wait. */
-function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number, Batch>): Item[] {
-  const waiting = alike.filter((item) => !item.isDone)
-  const [first] = waiting
-  if (first === undefined) return []
-  const pin = pinOf(state, first)
-  if (pin === null) return stillWaiting(state, waiting)
-  const batch = batches.get(pin) ?? { pin, items: [] }
-  const roomCount = hasRoomFor(state, first) && !areGathered(state, waiting) ? BATCH_LOOKUPS_MAX : 0
-  let position = 0
-  for (; position < waiting.length && batch.items.length < roomCount; position++) {
-    const item = waiting[position] as Item
-    if (item.minOffset > pin) state.unsent.belowMinOffset.push(item)
-    else batch.items.push(item)
-  }
-  if (batch.items.length > 0) batches.set(pin, batch)
-  const rest = waiting.slice(position)
-  return stillWaiting(state, rest.length < BATCH_LOOKUPS_MAX ? rest : refuseLate(state, rest))
 }
 
 /** Refuses items that have waited too long, while their callers still have time to react. */

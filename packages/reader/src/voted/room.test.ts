@@ -1,0 +1,137 @@
+/** Reads that wait for room at the nodes. */
+import { describe, expect, it } from 'vitest'
+import { createByHand } from './testing/by-hand.ts'
+
+/** One free place at three nodes, none at the last. Heads are known. */
+function almostFull() {
+  const run = createByHand([7, 7, 6, 6])
+  run.ask({ threshold: 4 })
+  run.answer([...run.open])
+  run.answer([...run.open])
+  for (let turn = 0; turn < 4; turn++) {
+    run.pass(60)
+    run.ask({ threshold: 4 })
+  }
+  const last = [0, 1, 2].map((index) => run.flightsTo(index).at(-1))
+  run.answer(last.flatMap((flight) => flight ?? []))
+  expect([0, 1, 2, 3].map((index) => run.flightsTo(index).length)).toEqual([3, 3, 3, 4])
+  return run
+}
+
+describe('reads of one moment', () => {
+  it('whose room others of that moment took are asked when there is room again', () => {
+    const run = almostFull()
+    const ids = run.ask({ threshold: 3 }, { threshold: 2 })
+    for (let turn = 0; turn < 8; turn++) {
+      run.answer([...run.open])
+      run.pass(25)
+    }
+    const kinds = ids.map((id) => (run.outcomes.get(id) as { kind: string }[])[0]?.kind)
+    expect(kinds).toEqual(['verified', 'verified'])
+  })
+})
+
+it('a read that needs three nodes is asked although others keep all of them busy', () => {
+  const run = createByHand([5, 5, 5, 5])
+  run.ask({})
+  run.answer([...run.open])
+  run.answer([...run.open])
+  let strong = 0
+  let endedAtTurn = 0
+  for (let turn = 0; turn < 500 && endedAtTurn === 0; turn++) {
+    run.ask({}, {}, {})
+    if (turn === 200) {
+      expect(
+        [0, 1, 2, 3].filter((index) => run.flightsTo(index).length > 3).length,
+      ).toBeGreaterThan(2)
+      ;[strong = 0] = run.ask({ threshold: 3 })
+    }
+    run.pass(5)
+    // One answer every 15 ms, while two are wanted every 20 ms.
+    const [oldest] = run.open
+    if (oldest !== undefined && turn % 3 === 0) run.answer([oldest])
+    if (run.outcomes.has(strong)) endedAtTurn = turn
+  }
+  const [outcome] = (run.outcomes.get(strong) ?? []) as { kind: string; agreed: string[] }[]
+  expect(outcome?.kind).toMatch(/^verified/)
+  expect(new Set(outcome?.agreed).size).toBe(3)
+  // It waits for room, and then for the answers before its own.
+  expect((endedAtTurn - 200) * 5).toBeLessThan(500)
+})
+
+describe('pages that wait for room', () => {
+  const pages = (count: number, threshold = 2) =>
+    Array.from({ length: count }, (_, index) => ({ page: `p${index}`, threshold }))
+
+  it('are refused with OVERLOADED after a quarter of their time, and the others are answered', () => {
+    const run = createByHand([5, 5, 5, 5])
+    run.ask({})
+    run.answer([...run.open])
+    run.answer([...run.open])
+    const ids = run.ask(...pages(40))
+    // Nodes whose answers take long, and come one after the other.
+    for (let turn = 0; turn < 30; turn++) {
+      run.pass(20)
+      const [oldest] = run.open
+      if (oldest !== undefined) run.answer([oldest])
+    }
+    const codes = ids.map((id) => (run.outcomes.get(id) as { code?: string } | undefined)?.code)
+    expect(codes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThan(10)
+    for (const id of ids) if (!run.outcomes.has(id)) expect(run.open.size).toBeGreaterThan(0)
+    while (run.open.size > 0) run.answer([...run.open])
+    const kinds = ids.map((id) => {
+      const ended = run.outcomes.get(id)
+      return ended instanceof Error ? 'refused' : ended?.[0]?.kind.replace('-absent', '')
+    })
+    expect([...new Set(kinds)].sort()).toEqual(['refused', 'verified'])
+  })
+
+  it('cost a step each about as much as one, however many there are', () => {
+    let drawCount = 0
+    const run = createByHand([5, 5, 5, 5])
+    run.ask({})
+    run.answer([...run.open])
+    run.answer([...run.open])
+    run.ask(...pages(2000))
+    const { lanes } = run.state.nodes[0] as (typeof run.state.nodes)[number]
+    const { flights } = lanes.bulk
+    // Counts how often a node is looked at for room.
+    Object.defineProperty(lanes.bulk, 'flights', {
+      get() {
+        drawCount++
+        return flights
+      },
+    })
+    run.pass(25)
+    expect(drawCount).toBeLessThan(200)
+  })
+})
+
+it('a read that needs all nodes does not make the others of its moment ask all', () => {
+  const run = createByHand([5, 5, 5, 5])
+  run.ask({})
+  run.answer([...run.open])
+  run.answer([...run.open])
+  const [weak = 0, all = 0] = run.ask({}, { threshold: 4 })
+  expect(run.open.size).toBe(4)
+  while (run.open.size > 0) run.answer([...run.open])
+  const askedOf = (id: number) => (run.outcomes.get(id) as { asked: string[] }[])[0]?.asked
+  expect(askedOf(weak)).toHaveLength(2)
+  expect(askedOf(all)).toHaveLength(4)
+})
+
+it('a request whose connection was lost is not sent again to an address without authentication', () => {
+  for (const isLate of [false, true]) {
+    const run = createByHand([5, 5, 5, 5])
+    run.ask({})
+    run.answer([...run.open])
+    run.answer([...run.open])
+    run.ask({ threshold: 4 })
+    const flights = run.flightsTo(1)
+    expect(flights).toHaveLength(1)
+    run.move(1, 'http://sv-1.example.com')
+    if (isLate) run.pass(1990)
+    else run.answer(flights, 'lost')
+    expect(run.flightsTo(1).filter((flight) => !flights.includes(flight))).toEqual([])
+  }
+})
