@@ -69,14 +69,13 @@ describe('pages that wait for room', () => {
     run.answer([...run.open])
     run.answer([...run.open])
     const ids = run.ask(...pages(40))
-    // Nodes whose answers take long, and come one after the other.
-    for (let turn = 0; turn < 30; turn++) {
-      run.pass(20)
-      const [oldest] = run.open
-      if (oldest !== undefined) run.answer([oldest])
+    // Nodes that answer one page after the other.
+    for (let turn = 0; turn < 8; turn++) {
+      run.pass(80)
+      run.answer([0, 1, 2, 3].flatMap((index) => run.flightsTo(index).slice(0, 1)))
     }
     const codes = ids.map((id) => (run.outcomes.get(id) as { code?: string } | undefined)?.code)
-    expect(codes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThan(10)
+    expect(codes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThan(5)
     for (const id of ids) if (!run.outcomes.has(id)) expect(run.open.size).toBeGreaterThan(0)
     while (run.open.size > 0) run.answer([...run.open])
     const kinds = ids.map((id) => {
