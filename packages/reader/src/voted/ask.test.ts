@@ -51,7 +51,7 @@ describe('the order of asking', () => {
   const firsts = (candidates: readonly Candidate[]) => {
     const counts = candidates.map(() => 0)
     for (let draw = 0; draw < 4000; draw++) {
-      const [first] = drawOrder(candidates, random)
+      const [first] = drawOrder(candidates, { medianMs: 3, random })
       const index = candidates.indexOf(first as Candidate)
       counts[index] = (counts[index] ?? 0) + 1
     }
@@ -75,13 +75,31 @@ describe('the order of asking', () => {
     for (const share of honest) expect(share).toBeCloseTo(0.25, 1)
   })
 
+  it('gives nodes that take no measurable time the places of others', () => {
+    const noTime = [node(0), node(0), node(3), node(3)]
+    for (const medianMs of [0, 3])
+      for (const drawn of [() => 0, () => 0.5])
+        expect(drawOrder(noTime, { medianMs, random: drawn })).toHaveLength(4)
+    const counts = [0, 0, 0, 0]
+    for (let draw = 0; draw < 4000; draw++) {
+      const [first] = drawOrder(noTime, { medianMs: 0, random })
+      const index = noTime.indexOf(first as Candidate)
+      counts[index] = (counts[index] ?? 0) + 1
+    }
+    // The slower ones have a ninth of the weight, and not none.
+    expect(Math.min(...counts) / 4000).toBeGreaterThan(0.02)
+  })
+
   it('asks slow nodes seldom', () => {
     const [slow = 1] = firsts([node(300), node(3), node(3), node(3)])
     expect(slow).toBeLessThan(0.01)
   })
 
   it('begins with nodes that nothing is known against, however slow', () => {
-    const order = drawOrder([node(1, 2), node(1, 1), node(500), node(1, 2)], random)
+    const order = drawOrder([node(1, 2), node(1, 1), node(500), node(1, 2)], {
+      medianMs: 1,
+      random,
+    })
     expect(order.map(({ doubt }) => doubt)).toEqual([0, 1, 2, 2])
   })
 
@@ -89,7 +107,7 @@ describe('the order of asking', () => {
     const some = fc.array(fc.record({ usualMs: fc.nat(1000), doubt: fc.constantFrom(0, 1, 2) }))
     fc.assert(
       fc.property(some, (candidates) => {
-        const order = drawOrder(candidates as Candidate[], random)
+        const order = drawOrder(candidates as Candidate[], { medianMs: 3, random })
         expect(new Set(order)).toEqual(new Set(candidates))
         expect(order.length).toBe(candidates.length)
       }),
@@ -100,7 +118,7 @@ describe('the order of asking', () => {
 describe('the sample', () => {
   /** How many of the reads were sampled, and the longest time without a sample. */
   const sampled = (batchSize: number, everyMs: number, forMs: number) => {
-    const sample = { atMs: 0, readCount: 0 }
+    const sample = { atMs: 0, votesAtMs: 0, readCount: 0 }
     let readCount = 0
     let sampledCount = 0
     let lastMs = 0
@@ -133,7 +151,7 @@ describe('the sample', () => {
   })
 
   it('is taken once a second although earlier ones were large', () => {
-    const sample = { atMs: 0, readCount: 0 }
+    const sample = { atMs: 0, votesAtMs: 0, readCount: 0 }
     for (let nowMs = 0; nowMs < 10_000; nowMs += 10) takeSample(sample, 256, nowMs)
     expect(takeSample(sample, 1, sample.atMs + 1000)).toBe(true)
   })

@@ -46,9 +46,13 @@ const GATHER_MS = 20
 /** After this time a request does not count as in flight. */
 const LATE_MS = 1000
 /** After this time it is sent again, as it may be lost. The first may still be answered. */
-const LOST_MS = 2500
+const LOST_MS = 1500
 /** The pause after which a request that may be lost is tried again, if the node had no room. */
 const ROOM_WAIT_MS = 25
+/** Nodes that are quicker are alike: a clock of milliseconds sees no difference. */
+const USUAL_MS_MIN = 1
+/** A node that usually takes long is silent after this many times its usual time. */
+const FAR_HEDGE_FACTOR = 1.5
 /** Requests in flight to a failing node. */
 const PROBES_MAX = 1
 const BACKOFF = { minMs: 50, maxMs: 1000 }
@@ -56,6 +60,8 @@ const BACKOFF = { minMs: 50, maxMs: 1000 }
 const SAMPLED_OF = 64
 /** All nodes are asked at least this often while reads are sent. Their heads follow from it (D-37). */
 const SAMPLE_MS = 1000
+/** And at least this often however few reads there are: a read after a pause. */
+const SAMPLE_MS_MAX = 60_000
 /** The most reads that a sample may ask in advance of its share. */
 const SAMPLED_AHEAD_MAX = SAMPLED_OF * BATCH_LOOKUPS_MAX
 
@@ -88,17 +94,16 @@ export type Candidate = {
 
 /**
  * Draws the order of asking: those without doubts first, at random, and the slower, the later. A node that is quicker than
- * the median gains nothing by it, so that a liar cannot earn the first place.
+ * the median of all nodes gains nothing by it, so that a liar cannot earn the first place.
  */
 export function drawOrder<C extends Candidate>(
   candidates: readonly C[],
-  random: () => number,
+  { medianMs, random }: { readonly medianMs: number; readonly random: () => number },
 ): C[] {
-  const sorted = candidates.map(({ usualMs }) => usualMs).sort((a, b) => a - b)
-  const medianMs = sorted[(sorted.length - 1) >> 1] ?? 0
+  const leastMs = Math.max(medianMs, USUAL_MS_MIN)
   return candidates
     .map((candidate) => {
-      const share = candidate.usualMs <= medianMs ? 1 : medianMs / candidate.usualMs
+      const share = Math.min(1, leastMs / candidate.usualMs)
       // The smallest of exponential times: each candidate is the first with a probability in proportion to its weight.
       return { candidate, atTime: -Math.log(1 - random()) / (share * share) }
     })
@@ -109,9 +114,9 @@ export function drawOrder<C extends Candidate>(
 /** Whether all nodes are asked these reads, which is noted. */
 export function takeSample(sample: Sample, readCount: number, nowMs: number): boolean {
   sample.readCount += readCount
-  const isDue = nowMs - sample.atMs >= SAMPLE_MS
+  const isDue = nowMs - sample.atMs >= SAMPLE_MS || nowMs - sample.votesAtMs >= SAMPLE_MS_MAX
   if (!isDue && sample.readCount < SAMPLED_OF) return false
-  sample.atMs = nowMs
+  sample.atMs = sample.votesAtMs = nowMs
   sample.readCount = Math.max(-SAMPLED_AHEAD_MAX, sample.readCount - SAMPLED_OF * readCount)
   return true
 }
@@ -203,8 +208,15 @@ function chooseNodes(
     if (round.voteStates[node.index] !== 'unasked' || !canAsk(node, channel)) continue
     candidates.push({ node, doubt: doubtOf(state, lane), usualMs: expectedMs(lane) })
   }
-  const order = candidates.length > count ? drawOrder(candidates, state.random) : candidates
+  if (candidates.length <= count) return candidates.map(({ node }) => node)
+  const order = drawOrder(candidates, { medianMs: medianMs(state, channel), random: state.random })
   return order.slice(0, count).map(({ node }) => node)
+}
+
+/** The lower median of all nodes, also of those without room: liars among the candidates are no median. */
+function medianMs({ nodes }: State, channel: Channel): number {
+  const sorted = nodes.map(({ lanes }) => expectedMs(lanes[channel])).sort((a, b) => a - b)
+  return sorted[(sorted.length - 1) >> 1] ?? 0
 }
 
 /** Whether the node may be asked for a vote now. */
@@ -238,12 +250,17 @@ function sendTo(state: State, node: Node, spec: RequestSpec): void {
     source,
     spec,
     sentAtMs,
-    lateAtMs: sentAtMs + hedgeMs(source),
+    lateAtMs: sentAtMs + silentAfterMs(source),
     endsAtMs: sentAtMs + state.waitMs,
     wait: 'usual',
     abort: null,
     bytesWanted: requestOf(spec).bytesMax,
   })
+}
+
+/** How long a node is silent until another one is asked: of a far node it is no less than what it usually takes. */
+function silentAfterMs(lane: Lane): number {
+  return Math.max(hedgeMs(lane), Math.min(FAR_HEDGE_FACTOR * (lane.latencyMs ?? 0), LATE_MS))
 }
 
 /** Whether the node would be sent another request at once. */

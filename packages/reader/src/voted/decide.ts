@@ -65,7 +65,8 @@ export function decide(state: State, item: Item): void {
       continue // The second round may still decide.
     else if (verdict.kind === 'insufficient') {
       // A pruned offset can be read again at a newer one.
-      if (!isPruned(round) || !repin(state, item, round)) endUndecided(state, item, round, verdict)
+      if (!isPruned(state, round) || !repin(state, item, round))
+        endUndecided(state, item, round, verdict)
     }
     // Lagging, or agreed on an old offset: a second round at a lower or newer one.
     else if (!repin(state, item, round)) endAsLagging(state, item)
@@ -147,7 +148,8 @@ function isTooOld({ nowMicros }: State, item: Item, { vote }: Group): boolean {
 function accept(state: State, item: Item, round: Round, group: Group): void {
   const { nodes } = state
   for (const other of round.ballot.groups)
-    if (other !== group) for (const voter of other.voters) noteDissent(state, nodes[voter] as Node) // Voters are nodes.
+    if (other !== group)
+      for (const voter of other.voters) noteDissent(state, nodes[voter] as Node, group) // Voters are nodes.
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
   if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
@@ -159,10 +161,12 @@ function accept(state: State, item: Item, round: Round, group: Group): void {
   })
 }
 
-/** The node was outvoted. */
-export function noteDissent({ nowMs }: State, node: Node): void {
+/** The node was outvoted. Where one vote decides, none outvotes another: it counts for both sides. */
+export function noteDissent(state: State, node: Node, decidedBy: Pick<Group, 'voters'>): void {
+  const { faultyMax, nodes, nowMs } = state
   node.counters.dissents++
-  node.mistrustedUntilMs = nowMs + OUTVOTED_MS
+  if (faultyMax > 0) node.mistrustedUntilMs = nowMs + OUTVOTED_MS
+  else for (const voter of decidedBy.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
 }
 
 /** Lets transports stop reading answers that are longer than the decided one. */

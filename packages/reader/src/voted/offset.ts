@@ -123,7 +123,7 @@ export function nextPin(state: State, item: Item, round: Round): number | null {
   const { faultyMax, nodes } = state
   const { threshold } = item
   const floor = Math.max(state.floor, item.minOffset)
-  if (item.staleAgeMs !== null || isPruned(round)) {
+  if (item.staleAgeMs !== null || isPruned(state, round)) {
     const pin = choosePin(claimedHeads(state), { threshold, floor })
     return pin !== null && pin > (round.pin ?? 0) ? pin : null
   }

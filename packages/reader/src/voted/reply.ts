@@ -94,10 +94,11 @@ function abstain(
   reply: Exclude<Reply, { readonly kind: 'answer' }>,
 ): void {
   const { node } = source
-  // A node that pruned the offset cannot vote on it, and a lower pin would not help.
+  // A node that pruned the offset cannot vote on it, and a lower pin would not help. An honest one has recent offsets.
   const isPruned = reply.reason === 'pruned'
   const isLagging = reply.kind === 'lagging' && !isPruned
-  if (!isPruned) node.mistrustedUntilMs = Math.max(node.mistrustedUntilMs, state.nowMs + UNABLE_MS)
+  if (isPruned && spec.pin !== null) node.counters.lastError = 'pruned a recent offset'
+  node.mistrustedUntilMs = Math.max(node.mistrustedUntilMs, state.nowMs + UNABLE_MS)
   for (const item of spec.items) {
     const round = roundAt(item, spec.pin)
     if (round === undefined || !isVoteWanted(item, spec.pin, node.index)) continue
@@ -115,7 +116,10 @@ function countVote(state: State, { spec, source }: Sent, item: Item, vote: Vote)
     // A late vote is counted, and compared with what was decided.
     if (item.decided?.offset !== vote.offset) return false
     counters.votes++
-    if (!isSameVote(item.decided, vote)) noteDissent(state, source.node)
+    if (isSameVote(item.decided, vote)) return false
+    const groups = item.rounds.flatMap(({ ballot }) => ballot.groups)
+    const decidedBy = groups.find((group) => group.vote === item.decided)
+    noteDissent(state, source.node, decidedBy ?? { voters: [] })
     return false
   }
   const round = roundAt(item, spec.pin)

@@ -2,6 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { createByHand } from './testing/by-hand.ts'
 
+/** The outcome of a call of one read; undefined if it has not ended, or was refused. */
+function outcomeOf({ outcomes }: ReturnType<typeof createByHand>, id: number) {
+  const ended = outcomes.get(id)
+  return ended === undefined || ended instanceof Error ? undefined : ended[0]
+}
+
 /** One free place at three nodes, none at the last. Heads are known. */
 function almostFull() {
   const run = createByHand([7, 7, 6, 6])
@@ -26,7 +32,7 @@ describe('reads of one moment', () => {
       run.answer([...run.open])
       run.pass(25)
     }
-    const kinds = ids.map((id) => (run.outcomes.get(id) as { kind: string }[])[0]?.kind)
+    const kinds = ids.map((id) => outcomeOf(run, id)?.kind)
     expect(kinds).toEqual(['verified', 'verified'])
   })
 })
@@ -52,7 +58,7 @@ it('a read that needs three nodes is asked although others keep all of them busy
     if (oldest !== undefined && turn % 3 === 0) run.answer([oldest])
     if (run.outcomes.has(strong)) endedAtTurn = turn
   }
-  const [outcome] = (run.outcomes.get(strong) ?? []) as { kind: string; agreed: string[] }[]
+  const outcome = outcomeOf(run, strong)
   expect(outcome?.kind).toMatch(/^verified/)
   expect(new Set(outcome?.agreed).size).toBe(3)
   // It waits for room, and then for the answers before its own.
@@ -78,10 +84,7 @@ describe('pages that wait for room', () => {
     expect(codes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThan(5)
     for (const id of ids) if (!run.outcomes.has(id)) expect(run.open.size).toBeGreaterThan(0)
     while (run.open.size > 0) run.answer([...run.open])
-    const kinds = ids.map((id) => {
-      const ended = run.outcomes.get(id)
-      return ended instanceof Error ? 'refused' : ended?.[0]?.kind.replace('-absent', '')
-    })
+    const kinds = ids.map((id) => outcomeOf(run, id)?.kind.replace('-absent', '') ?? 'refused')
     expect([...new Set(kinds)].sort()).toEqual(['refused', 'verified'])
   })
 
@@ -114,7 +117,7 @@ it('a read that needs all nodes does not make the others of its moment ask all',
   const [weak = 0, all = 0] = run.ask({}, { threshold: 4 })
   expect(run.open.size).toBe(4)
   while (run.open.size > 0) run.answer([...run.open])
-  const askedOf = (id: number) => (run.outcomes.get(id) as { asked: string[] }[])[0]?.asked
+  const askedOf = (id: number) => outcomeOf(run, id)?.asked
   expect(askedOf(weak)).toHaveLength(2)
   expect(askedOf(all)).toHaveLength(4)
 })
@@ -133,4 +136,78 @@ it('a request whose connection was lost is not sent again to an address without 
     else run.answer(flights, 'lost')
     expect(run.flightsTo(1).filter((flight) => !flights.includes(flight))).toEqual([])
   }
+})
+
+it('a node that usually takes 200 ms is not taken for silent after 150', () => {
+  const run = createByHand([5, 5, 5, 5])
+  for (let turn = 0; turn < 12; turn++) {
+    run.ask({})
+    run.pass(200)
+    while (run.open.size > 0) run.answer([...run.open])
+  }
+  const [id = 0] = run.ask({})
+  run.pass(199)
+  run.answer([...run.open])
+  expect(outcomeOf(run, id)?.asked).toHaveLength(2)
+})
+
+it('a request that may be lost is sent again while its read can still be answered', () => {
+  const run = createByHand([5, 5, 5, 5])
+  run.ask({})
+  run.answer([...run.open])
+  run.answer([...run.open])
+  const [id = 0] = run.ask({ threshold: 4 })
+  run.answer(run.flightsTo(0, 1, 2))
+  run.pass(1600)
+  const [, second] = run.flightsTo(3)
+  run.answer(second === undefined ? [] : [second])
+  expect(outcomeOf(run, id)?.kind).toMatch(/^verified/)
+})
+
+it('one node that says that the offset is pruned does not forbid a lower one', () => {
+  // The third node of a strong read lags: it can vote at 4.
+  const run = createByHand([9, 9, 9, 4])
+  const [id = 0] = run.ask({ threshold: 3 })
+  for (let turn = 0; turn < 20 && !run.outcomes.has(id); turn++) {
+    for (const flight of [...run.open]) {
+      const isLie = flight.source.node.index === 0 && flight.spec.kind !== 'probe'
+      run.answer([flight], isLie ? 'pruned' : 'true')
+    }
+    run.pass(25)
+  }
+  expect(outcomeOf(run, id)).toMatchObject({ offset: 4, agreed: ['sv-1', 'sv-2', 'sv-3'] })
+  expect(run.state.nodes[0]?.counters.lastError).toBe('pruned a recent offset')
+})
+
+it('where one vote decides, a wrong node that is quick does not make the others come last', () => {
+  const run = createByHand([5, 5, 5])
+  const [id = 0] = run.ask({ threshold: 1 })
+  run.answer([...run.open])
+  run.state.samples.lookup.atMs = Number.NEGATIVE_INFINITY
+  run.answer([...run.open])
+  const [sampled = 0] = run.ask({ threshold: 1 })
+  run.answer(run.flightsTo(0), 'lie')
+  run.answer(run.flightsTo(1, 2))
+  for (const read of [id, sampled]) expect(outcomeOf(run, read)?.kind).toMatch(/^trusted/)
+  const { nodes } = run.state
+  expect(nodes.map(({ mistrustedUntilMs }) => mistrustedUntilMs)).toEqual([
+    Number.NEGATIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ])
+  // Each side may be wrong.
+  for (const { counters } of nodes) expect(counters.dissents).toBeGreaterThan(0)
+})
+
+it('however few reads there are, one a minute is asked of all nodes', () => {
+  const run = createByHand([5, 5, 5, 5])
+  const counts: number[] = []
+  for (let turn = 0; turn < 40; turn++) {
+    const [id = 0] = run.ask({})
+    while (run.open.size > 0) run.answer([...run.open])
+    counts.push(outcomeOf(run, id)?.asked?.length ?? 0)
+    run.pass(3500)
+  }
+  expect(counts.filter((count) => count === 4)).toHaveLength(2)
+  expect(counts.filter((count) => count === 2)).toHaveLength(38)
 })

@@ -204,8 +204,10 @@ export type State = DeciderContext<Sent, CallOutcome, Fact> & {
 
 /** The reads of which all nodes are asked. */
 export type Sample = {
-  /** When all nodes were last asked. */
+  /** When all nodes were last asked, for votes or after a pause for heads. */
   atMs: number
+  /** When all nodes were last asked for votes; of a new reader, when it was first used. */
+  votesAtMs: number
   /** Reads since then, less those that the last sample asked in advance. */
   readCount: number
 }
@@ -258,7 +260,10 @@ export function createState(
     trust: config.trust,
     histories: createHistories(faultyMax),
     ownHistory: new Map(),
-    samples: { lookup: { atMs: never, readCount: 0 }, bulk: { atMs: never, readCount: 0 } },
+    samples: {
+      lookup: { atMs: never, votesAtMs: never, readCount: 0 },
+      bulk: { atMs: never, votesAtMs: never, readCount: 0 },
+    },
     floor: 0,
     isLearning: true,
     askedAtMs: never,
@@ -396,9 +401,10 @@ export function isSelfPinned({ asked }: Item): boolean {
   return asked.kind === 'read' && asked.request.pin === 'request'
 }
 
-/** Whether a node has pruned the offset. A newer one may succeed. */
-export function isPruned(round: Round): boolean {
-  return [...round.reasons.values()].includes('pruned')
+/** Whether nodes have pruned the offset, and not only liars say so while others lag. A newer one may succeed. */
+export function isPruned({ faultyMax }: State, { reasons, voteStates }: Round): boolean {
+  const prunedCount = [...reasons.values()].filter((reason) => reason === 'pruned').length
+  return prunedCount > faultyMax || (prunedCount > 0 && !voteStates.includes('lagging'))
 }
 
 /** The latest round at the pin. */

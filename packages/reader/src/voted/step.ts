@@ -120,7 +120,10 @@ function wake(state: State): void {
   if (nowMs - state.askedAtMs > IDLE_MS) {
     state.headsSinceMs = nowMs
     // All nodes are asked for their heads: that stands for the first sample.
-    samples.lookup.atMs = samples.bulk.atMs = nowMs
+    for (const sample of [samples.lookup, samples.bulk]) {
+      sample.atMs = nowMs
+      if (!Number.isFinite(sample.votesAtMs)) sample.votesAtMs = nowMs
+    }
     probeAll(state)
   }
   observe(state)
