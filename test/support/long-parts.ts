@@ -81,6 +81,12 @@ export const PARTS: readonly LongPart[] = [
     minutes: 12,
   },
   {
+    name: 'heap',
+    shows: 'no process keeps objects for the requests that it has answered',
+    files: ['test/e2e/heap.test.ts'],
+    minutes: 15,
+  },
+  {
     name: 'java',
     shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
     files: ['apps/validator/src/java-client.integration.test.ts'],
