@@ -1,4 +1,4 @@
-/** Reads that wait for room at the nodes. */
+/** Whom a read asks, and when: the state machine alone, with answers one by one. */
 import { describe, expect, it } from 'vitest'
 import { createByHand } from './testing/by-hand.ts'
 
@@ -210,4 +210,68 @@ it('however few reads there are, one a minute is asked of all nodes', () => {
   }
   expect(counts.filter((count) => count === 4)).toHaveLength(2)
   expect(counts.filter((count) => count === 2)).toHaveLength(38)
+})
+
+/** After a first read: all heads are known. */
+function known(...wanted: Parameters<typeof createByHand>) {
+  const run = createByHand(...wanted)
+  run.ask({})
+  while (run.open.size > 0) run.answer([...run.open])
+  return run
+}
+
+it('a node is asked last until its retry-after has passed', () => {
+  const run = known([5, 5, 5, 5])
+  const [first] = run.state.nodes
+  Object.assign(first ?? {}, { refusesUntilMs: 10_000 })
+  for (const turn of [0, 1, 2]) {
+    const [id = 0] = run.ask({})
+    while (run.open.size > 0) run.answer([...run.open])
+    expect(outcomeOf(run, id)?.asked, String(turn)).not.toContain('sv-0')
+    run.pass(300)
+  }
+})
+
+it('a page is not expected of a failing node that is asked to find out', () => {
+  const run = known([5, 5, 5, 5])
+  Object.assign(run.state.nodes[0]?.lanes.bulk ?? {}, { failureCount: 2 })
+  run.ask({ page: 'a' })
+  expect([0, 1, 2, 3].map((index) => run.flightsTo(index).length)).toEqual([1, 1, 1, 0])
+  run.answer(run.flightsTo(1), 'missing')
+  expect(run.flightsTo(3)).toHaveLength(1)
+})
+
+it('more nodes are asked at once if those that agree sent no answer', () => {
+  const run = known([5, 5, 5, 5])
+  const [id = 0] = run.ask({})
+  run.answer(run.flightsTo(0, 1), 'nonsense')
+  expect(run.flightsTo(2, 3)).toHaveLength(2)
+  run.answer(run.flightsTo(2, 3))
+  expect(outcomeOf(run, id)).toMatchObject({ agreed: ['sv-2', 'sv-3'] })
+})
+
+it('liars that are quick gain nothing where other nodes have no room', () => {
+  let state = 7
+  const run = known([5, 5, 5, 5, 5, 5, 5], () => {
+    state = (state * 48_271) % 0x7fff_ffff
+    return state / 0x7fff_ffff
+  })
+  for (const { index, lanes } of run.state.nodes) {
+    lanes.lookup.latencyMs = index < 2 ? 0.1 : 30
+    if (index > 3) lanes.lookup.failureCount = 2
+  }
+  let bothCount = 0
+  for (let turn = 0; turn < 200; turn++) {
+    const [id = 0] = run.ask({ threshold: 3 })
+    const first = [...run.open].filter(({ spec }) => spec.kind === 'batch')
+    if (first.length > 3)
+      run.answer(first) // A sample.
+    else if ([0, 1].every((index) => first.some(({ source }) => source.node.index === index)))
+      bothCount++
+    run.answer([...run.open].filter(({ spec }) => spec.kind === 'batch'))
+    expect(outcomeOf(run, id)?.kind).toMatch(/^verified/)
+    for (const { index, lanes } of run.state.nodes) lanes.lookup.latencyMs = index < 2 ? 0.1 : 30
+  }
+  // Two of four candidates are both among three that are drawn: half of the times.
+  expect(bothCount / 200).toBeLessThan(0.7)
 })

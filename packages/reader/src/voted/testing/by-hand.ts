@@ -20,7 +20,7 @@ import { replyTo } from './world.ts'
 export const WAIT_MS = 2000
 
 /** Nodes in the order of the genesis, which is the order of asking where nothing is known against them. */
-export function createByHand(heads: readonly number[]) {
+export function createByHand(heads: readonly number[], random: () => number = () => 0) {
   const nodes = heads.map((_, index) => createNode(`sv-${index}`, index))
   const state = createState({
     nodes,
@@ -29,7 +29,7 @@ export function createByHand(heads: readonly number[]) {
     trust: null,
     waitMs: WAIT_MS,
     hasReplica: false,
-    random: () => 0,
+    random,
   })
   const outcomes = new Map<number, CallOutcome>()
   const driven = createVirtual<Sent, TransportReply, CallInput, CallOutcome, Fact, ReaderEvent>({
