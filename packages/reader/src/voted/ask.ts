@@ -53,6 +53,8 @@ const ROOM_WAIT_MS = 25
 const USUAL_MS_MIN = 1
 /** A node that usually takes long is silent after this many times its usual time. */
 const FAR_HEDGE_FACTOR = 1.5
+/** Reads do not wait for the room of a node that takes so many times as long as the median. */
+const SLOW_FACTOR = 2
 /** Requests in flight to a failing node. */
 const PROBES_MAX = 1
 const BACKOFF = { minMs: 50, maxMs: 1000 }
@@ -277,20 +279,27 @@ function isUnanswered({ answeredAtMs }: Lane, { wait, sentAtMs }: Sent): boolean
   return wait !== 'usual' && sentAtMs > answeredAtMs
 }
 
-/** Whether enough nodes have room for the item. `silent`: not enough, because of silent nodes, so that others need not wait. */
-export function roomFor(state: State, item: Item): 'enough' | 'none' | 'silent' {
+/**
+ * Whether enough nodes have room for the item. `soon`: enough will have it, so that others wait as well. `late`: not enough,
+ * because nodes are silent or slow, for which others do not wait.
+ */
+export function roomFor(state: State, item: Item): 'enough' | 'soon' | 'late' {
+  const channel = channelOf(item)
+  const slowMs = SLOW_FACTOR * Math.max(medianMs(state, channel), USUAL_MS_MIN)
   let withCapacity = 0
+  let soonCount = 0
   let usable = 0
-  let isSilent = false
   for (const node of state.nodes) {
     if (isUnusable(state, item, node)) continue
     usable++
-    const lane = node.lanes[channelOf(item)]
+    const lane = node.lanes[channel]
     if (hasRoomAt(lane)) withCapacity++
-    else if (lane.flights.some((flight) => isUnanswered(lane, flight))) isSilent = true
+    else if (expectedMs(lane) <= slowMs && !lane.flights.some((one) => isUnanswered(lane, one)))
+      soonCount++
   }
-  if (withCapacity > 0 && withCapacity >= Math.min(item.threshold, usable)) return 'enough'
-  return isSilent ? 'silent' : 'none'
+  const neededCount = Math.min(item.threshold, usable)
+  if (withCapacity > 0 && withCapacity >= neededCount) return 'enough'
+  return withCapacity + soonCount >= neededCount ? 'soon' : 'late'
 }
 
 /** Whether lookups should wait for others, so that they share a request. The first has waited longest. */

@@ -275,3 +275,23 @@ it('liars that are quick gain nothing where other nodes have no room', () => {
   // Two of four candidates are both among three that are drawn: half of the times.
   expect(bothCount / 200).toBeLessThan(0.7)
 })
+
+it('reads that need a slow node do not delay those that do not', () => {
+  const run = known([5, 5, 5, 5])
+  for (const { index, lanes } of run.state.nodes) lanes.lookup.latencyMs = index < 3 ? 3 : 500
+  for (let turn = 0; turn < 4; turn++) {
+    run.pass(25)
+    run.ask({ threshold: 4 })
+    run.pass(25)
+    run.answer(run.flightsTo(0, 1, 2))
+  }
+  expect(run.flightsTo(3)).toHaveLength(4)
+  run.ask({ threshold: 4 })
+  run.pass(25)
+  expect(run.open.size).toBe(4)
+  const [id = 0] = run.ask({})
+  // They gather with others.
+  run.pass(20)
+  run.answer(run.flightsTo(0, 1, 2))
+  expect(outcomeOf(run, id)?.kind).toMatch(/^verified/)
+})

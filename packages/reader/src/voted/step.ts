@@ -278,10 +278,10 @@ function take(
     else items.push(item)
   }
   const rest = waiting.slice(position)
-  const isLong = isLookup ? rest.length >= BATCH_LOOKUPS_MAX : room === 'none' && !isSent
+  const isLong = isLookup ? rest.length >= BATCH_LOOKUPS_MAX : room === 'soon' && !isSent
   const left = isLong ? refuseLate(state, rest) : rest
   byKind[kind] = isLookup ? stillWaiting(state, left) : left
-  return isSent || room === 'silent'
+  return isSent || room === 'late'
 }
 
 /** Whether too few nodes can vote. */
