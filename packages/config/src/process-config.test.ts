@@ -46,6 +46,28 @@ it('processes may share a file of variables, also of an engine', () => {
   expect(readProcessConfig(shared, readScanConfig).nodeName).toBe('sv-1')
 })
 
+it('a file of an operator may be read by one of its processes', () => {
+  const shared = { ...complete, QS_NAME: 'sv-1', QS_DATA_DIR: '/data', QS_BACKUPS: '/backups' }
+  expect(readProcessConfig(shared, readScanConfig).nodeName).toBe('sv-1')
+})
+
+it('an empty variable is not set, whatever its name', () => {
+  expect(readProcessConfig({ ...complete, QS_X: '' }, readScanConfig).nodeName).toBe('sv-1')
+})
+
+it('addresses of services, which Kubernetes and Docker set, do not matter', () => {
+  const links = {
+    QS_SCAN_SERVICE_HOST: '10.0.0.1',
+    QS_SCAN_SERVICE_PORT: '4600',
+    QS_SCAN_SERVICE_PORT_HTTP: '4600',
+    QS_SCAN_PORT: 'tcp://10.0.0.1:4600',
+    QS_SCAN_PORT_4600_TCP: 'tcp://10.0.0.1:4600',
+    QS_SCAN_PORT_4600_TCP_PROTO: 'tcp',
+    QS_SCAN_PORT_4600_TCP_ADDR: '10.0.0.1',
+  }
+  expect(readProcessConfig({ ...complete, ...links }, readScanConfig).nodeName).toBe('sv-1')
+})
+
 it('of the processes of a supervisor, it has judged the variables', () => {
   const env = { ...misspelt, [MARKER_VARIABLE]: '/data' }
   expect(readProcessConfig(env, readScanConfig).nodeName).toBe('sv-1')

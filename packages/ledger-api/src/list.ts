@@ -52,15 +52,23 @@ export async function listOf(
   let isCaughtUp = false
   let startTimer = () => {}
   let resume = () => {}
-  const stream = await open(ended.signal, {
-    elementsMax: wanted,
-    onRows: options.countRows,
-    onCaughtUp() {
-      isCaughtUp = true
-      if (options.pause !== undefined) resume = options.pause()
-      startTimer()
-    },
-  })
+  const begin = async () => {
+    try {
+      return await open(ended.signal, {
+        elementsMax: wanted,
+        onRows: options.countRows,
+        onCaughtUp() {
+          isCaughtUp = true
+          if (options.pause !== undefined) resume = options.pause()
+          startTimer()
+        },
+      })
+    } catch (error) {
+      ended.abort() // What was opened before it failed ends, too.
+      throw error
+    }
+  }
+  const stream = await begin()
   /** The next elements; null when the stream has been idle for too long. */
   const nextOrIdle = async (maxMs: number) => {
     const over = new AbortController()

@@ -89,7 +89,7 @@ async function dispatchWithinShare(
     return { outcome }
   } catch (error) {
     // Without a definite answer it may be stored, and take effect.
-    if (!(error instanceof ScanError) || error.spec.definite) giveBack()
+    if (error instanceof ScanError && error.spec.definite) giveBack()
     throw error
   }
 }
