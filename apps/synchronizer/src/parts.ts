@@ -32,10 +32,6 @@ import { type FreeBytesOf, watchRoom } from './room.ts'
 import { createStateJudge } from './state-judge.ts'
 import { trimLogRegularly } from './trimming.ts'
 
-const MICROS_PER_SECOND = 1_000_000
-/** Seconds of the log that a full one keeps, at most: a process that was down for longer starts from a snapshot. */
-const KEEP_SECONDS_FULL = 3600
-
 export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
@@ -125,10 +121,8 @@ export async function openSynchronizer(config: SynchronizerConfig, overrides: Ov
     resources.onClose(() => logger.info(log.head(), 'closed the log'))
     resources.opened(log)
     logger.info(log.head(), 'the log is open')
-    const keepSeconds = () =>
-      room.isFull() ? Math.min(config.logKeepSeconds, KEEP_SECONDS_FULL) : config.logKeepSeconds
-    const keepMicros = () => keepSeconds() * MICROS_PER_SECOND
-    resources.opened(trimLogRegularly(app, { nodes, keepMicros, trim: log.trim }))
+    const trimming = { keepSeconds: config.logKeepSeconds, isFull: room.isFull, trim: log.trim }
+    resources.opened(trimLogRegularly(app, { nodes, ...trimming }))
     const { followerCount } = feed
     const measured = measuredLog(app, { log, followerCount, set })
     const budgets = createEntryBudgets()

@@ -28,10 +28,13 @@ export const OPERATOR_RETRY_MS = 500
 export type Registration = ReturnType<typeof createRegistration>
 
 export function createRegistration(deps: {
-  readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
+  readonly store: Pick<ValidatorStore, 'identity'> & {
+    readonly parties: Pick<ValidatorStore['parties'], 'claim' | 'owner'>
+    readonly users: Omit<ValidatorStore['users'], 'bytes' | 'count' | 'delete' | 'onChange'>
+  }
   readonly payments: Pick<Payments, 'catchUp'>
-  readonly ledger: Ledger
-  readonly submitter: CheckedSubmitter
+  readonly ledger: Pick<Ledger, 'isPartyAllocated'>
+  readonly submitter: Pick<CheckedSubmitter, 'submit'>
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
   /** Whether the operator accepts the loss of the users. */
