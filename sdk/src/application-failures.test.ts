@@ -1,6 +1,9 @@
 /** What the application passes may be wrong: it is never reported as a failure of the network, nor believed as an answer. */
 import { describe, expect, it } from 'vitest'
+import { failure, type QuorumscanError, transient } from './errors.ts'
 import { createResolver } from './naming/index.ts'
+import { systemClock } from './platform/clock.ts'
+import { parseParty } from './platform/parse-party.ts'
 import { createScan } from './scan.ts'
 import { createValidator } from './validator.ts'
 
@@ -46,4 +49,140 @@ describe('a client', () => {
     const { kind, failures } = await resolver.resolve('alice')
     expect([kind, failures[0]?.error.code]).toEqual(['failed', 'APPLICATION_FAILED'])
   })
+})
+
+const PARTY = parseParty(`alice::1220${'a'.repeat(64)}`)
+const END = { '/v2/state/ledger-end': { offset: 5 } }
+const STATUS = {
+  party_id: PARTY,
+  user_onboarded: true,
+  user_wallet_installed: true,
+  has_featured_app_right: false,
+}
+const READS: Readonly<Record<string, unknown>> = {
+  ...END,
+  '/v0/wallet/user-status': STATUS,
+  '/v2/updates': [],
+}
+/** Pauses end at once, and a call that never ends is late after some of them. */
+const hasty = () => {
+  let waitedMs = 0
+  return {
+    ...systemClock,
+    monotonicMs: () => waitedMs,
+    delay(ms: number, signal?: AbortSignal) {
+      if (ms >= 5000)
+        return new Promise<void>((_, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
+        )
+      waitedMs += ms
+      return Promise.resolve()
+    },
+  }
+}
+/** A `fetch` that sends, and then lets the application see the answer. Other requests are answered. */
+function sending(path: string, spoil: () => Response | Promise<Response>) {
+  const sent = { count: 0 }
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const { pathname } = new globalThis.URL(String(input))
+    if (pathname === path) {
+      sent.count++
+      return spoil()
+    }
+    return Response.json(READS[pathname] ?? {})
+  }
+  return { sent, fetch }
+}
+
+describe('an error of the SDK that the `fetch` of the application throws', () => {
+  const update = { update_id: 'u', offset: 6, record_time: '2026-01-01T00:00:00.000000Z' }
+  const errors: readonly (readonly [string, QuorumscanError])[] = [
+    ['a definite one', failure('INVALID_ARGUMENT', 'planted')],
+    ['a transient one', transient('RATE_LIMITED', 'planted')],
+    ['a consumed contract', failure('CONTRACT_CONSUMED', 'planted', { status: 409 })],
+    ['another payment', failure('PAYMENT_DIFFERS', 'planted', { status: 409 })],
+    [
+      'a result',
+      failure('DUPLICATE_COMMAND', 'planted', {
+        status: 409,
+        details: { result: update, completionOffset: 6 },
+      }),
+    ],
+    ['one of a payment', failure('NAME_TAKEN', 'planted', { payment: 'not-paid' })],
+  ]
+  const places: readonly (readonly [string, (error: QuorumscanError) => Response])[] = [
+    [
+      'the call',
+      (error) => {
+        throw error
+      },
+    ],
+    [
+      'the body',
+      (error) => new Response(new ReadableStream({ pull: (body) => body.error(error) })),
+    ],
+  ]
+  const cases = errors.flatMap(([kind, error]) =>
+    places.map(([place, spoil]) => [kind, place, () => spoil(error)] as const),
+  )
+
+  it.each(cases)('is no answer of a write: %s, from %s', async (_kind, _place, spoil) => {
+    const tap = sending('/v0/wallet/tap', spoil)
+    const { wallet } = createValidator({ url: URL, fetch: tap.fetch, clock: hasty() })
+    const refused = expect.objectContaining({ code: 'APPLICATION_FAILED', definite: false })
+    await expect(wallet.tap({ usd: '1' })).rejects.toEqual(refused)
+    expect(tap.sent.count).toBe(1)
+
+    const transfer = sending('/v0/wallet/token-standard/transfers', spoil)
+    const { payments } = createValidator({ url: URL, fetch: transfer.fetch, clock: hasty() })
+    const made = await payments.transfer({ receiver: PARTY, coin: '1' })
+    expect([made.kind, transfer.sent.count]).toEqual(['unknown', 1])
+    expect(made).toMatchObject({ error: { definite: false, payment: 'unknown' } })
+    expect(await payments.unfinished()).toHaveLength(1)
+
+    const submit = sending('/v2/commands/submit-and-wait', spoil)
+    const { commands } = createValidator({ url: URL, fetch: submit.fetch, clock: hasty() })
+    const submitting = commands.submit({ actAs: [PARTY], commands: [] }, { timeoutMs: 1000 })
+    expect(await submitting).toMatchObject({ kind: 'unknown', error: { definite: false } })
+  })
+
+  it('fails a read, which is not repeated', async () => {
+    const error = transient('RATE_LIMITED', 'planted')
+    const { sent, fetch } = sending('/v0/wallet/balance', () => {
+      throw error
+    })
+    const { wallet } = createValidator({ url: URL, fetch, clock: hasty() })
+    const refused = { code: 'APPLICATION_FAILED', definite: true, cause: error }
+    await expect(wallet.balance()).rejects.toMatchObject(refused)
+    expect(sent.count).toBe(1)
+  })
+
+  it('may come from headers: then there are none', async () => {
+    const headers = {
+      get() {
+        throw failure('INVALID_ARGUMENT', 'planted')
+      },
+    }
+    const answer = { status: 503, headers, text: async () => '', arrayBuffer: async () => null }
+    const tap = sending('/v0/wallet/tap', () => answer as never)
+    const { wallet } = createValidator({ url: URL, fetch: tap.fetch, clock: hasty() })
+    await expect(wallet.tap({ usd: '1' })).rejects.toMatchObject({ definite: false })
+    expect(tap.sent.count).toBe(1)
+  })
+})
+
+it('an error of the SDK that a `token` function throws is no answer of the validator', async () => {
+  const error = failure('PAYMENT_DIFFERS', 'planted', { status: 409 })
+  const token = () => Promise.reject(error)
+  const { wallet } = createValidator({ url: URL, token, fetch: noResponse, clock: hasty() })
+  const refused = { code: 'UNAUTHENTICATED', definite: true, cause: error }
+  await expect(wallet.tap({ usd: '1' })).rejects.toMatchObject(refused)
+})
+
+it('a `traceparent` that returns a promise fails before anything is sent, and rejects unheard', async () => {
+  const traceparent = () => Promise.reject(new Error('planted')) as never
+  const { sent, fetch } = sending('/v0/wallet/tap', () => Response.json({}))
+  const { wallet } = createValidator({ url: URL, fetch, traceparent })
+  await expect(wallet.tap({ usd: '1' })).rejects.toMatchObject({ ...FAILED, definite: true })
+  expect(sent.count).toBe(0)
 })

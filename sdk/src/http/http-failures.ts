@@ -38,9 +38,8 @@ export function unreadable(request: HttpRequest, status: number): QuorumscanErro
   return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
 }
 
-/** The application's `fetch` returned something else. The request may have been sent. */
-export function notAResponse(request: HttpRequest): QuorumscanError {
-  const cause = new TypeError('it returned no Response')
+/** The application's `fetch` threw an error of the SDK, or returned something else. The request may have been sent. */
+export function fetchFailed(request: HttpRequest, cause: Error): QuorumscanError {
   return applicationFailed('`fetch`', cause, { definite: isSafe(request) })
 }
 

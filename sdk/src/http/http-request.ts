@@ -44,3 +44,13 @@ export function isAnswered(request: HttpRequest, reply: HttpReply): boolean {
 export function isResponse(response: unknown): boolean {
   return typeof (response as Response | null | undefined)?.headers?.get === 'function'
 }
+
+/** A header of a response that may be one of the application; null: it has none. */
+export function headerOf(response: Response, name: string): string | null {
+  try {
+    const text: unknown = response.headers.get(name)
+    return typeof text === 'string' ? text : null
+  } catch {
+    return null
+  }
+}

@@ -2,8 +2,8 @@
 
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { membersOf } from '@quorumscan/verifier'
-import { failure, isQuorumscanError, transient } from '../errors.ts'
-import { notAResponse } from '../http/http-failures.ts'
+import { failure, invalidArgument, isQuorumscanError, transient } from '../errors.ts'
+import { fetchFailed } from '../http/http-failures.ts'
 import { isResponse } from '../http/http-request.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
@@ -63,7 +63,7 @@ export function createHttpReads({
         redirect: 'manual', // Cloudflare Workers refuse 'error'.
         credentials: 'omit',
       })
-      if (!isResponse(response)) throw notAResponse({ method: 'GET', path: address })
+      if (!isResponse(response)) throw invalidArgument('it returned no Response')
       const { type, status } = response
       const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400)
       return {
@@ -73,7 +73,7 @@ export function createHttpReads({
       }
     } catch (cause) {
       signal.throwIfAborted()
-      if (isQuorumscanError(cause)) throw cause // Of the application.
+      if (isQuorumscanError(cause)) throw fetchFailed({ method: 'GET', path: address }, cause)
       if (cause instanceof BodyTooLargeError) throw unusable(cause.message)
       throw transient('NETWORK_ERROR', `${url} did not answer.`, { cause })
     }
