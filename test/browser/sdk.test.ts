@@ -133,7 +133,7 @@ describe('in Chromium', () => {
       'the entry ends': ['pending null', `proven ${alice}`, 'NAME_EXPIRED null'],
       'it has another party': ['pending null', 'NAME_MISMATCH null'],
       'nodes are unreachable': ['pending null', 'NOT_ENOUGH_NODES null'],
-      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the lookup fails': ['pending null', 'APPLICATION_FAILED null'],
       'the answer cannot be renewed': ['pending null', `proven ${alice}`, 'stale null'],
       'the next answer fails': ['pending null', `proven ${alice}`, 'NETWORK_ERROR null'],
     }
@@ -206,7 +206,7 @@ describe('in Chromium', () => {
       'it has a name that leads back': ['pending null', 'proven a.unverified.ns'],
       'the name has a new owner': ['pending null', 'changed null'],
       'it has none': ['pending null', 'absent null'],
-      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the lookup fails': ['pending null', 'APPLICATION_FAILED null'],
     }
     expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
