@@ -5,7 +5,7 @@ import { createResolver } from './naming/index.ts'
 import { systemClock } from './platform/clock.ts'
 import { parseParty } from './platform/parse-party.ts'
 import { createScan } from './scan.ts'
-import { createValidator } from './validator.ts'
+import { createValidator, type Validator } from './validator.ts'
 
 const URL = 'http://127.0.0.1:9'
 const GENESIS = 'c'.repeat(64)
@@ -185,4 +185,43 @@ it('a `traceparent` that returns a promise fails before anything is sent, and re
   const { wallet } = createValidator({ url: URL, fetch, traceparent })
   await expect(wallet.tap({ usd: '1' })).rejects.toMatchObject({ ...FAILED, definite: true })
   expect(sent.count).toBe(0)
+})
+
+describe('an error of the SDK as the reason of a signal', () => {
+  const reasons = [
+    failure('INSUFFICIENT_FUNDS', 'planted'),
+    failure('CONSENSUS_LAGGING', 'planted'),
+    failure('NAME_TAKEN', 'planted', { payment: 'paid' }),
+  ]
+  const ID = `00${'b'.repeat(64)}` as never
+
+  it.each(reasons)('$code says nothing of a write that was sent', async (reason) => {
+    const writes: readonly (readonly [string, (of: Validator, signal: AbortSignal) => unknown])[] =
+      [
+        ['/v0/wallet/tap', ({ wallet }, signal) => wallet.tap({ usd: '1', signal })],
+        [
+          `/v0/wallet/subscription-requests/${ID}/accept`,
+          ({ wallet }, signal) => wallet.acceptSubscriptionRequest(ID, { signal }),
+        ],
+        [
+          `/v0/wallet/subscriptions/${ID}/pay`,
+          ({ wallet }, signal) => wallet.paySubscription(ID, { signal }),
+        ],
+        [
+          '/v2/commands/submit-and-wait',
+          ({ commands }, signal) => commands.submit({ actAs: [PARTY], commands: [] }, { signal }),
+        ],
+      ]
+    for (const [path, write] of writes) {
+      const controller = new AbortController()
+      const { fetch } = sending(path, () => {
+        controller.abort(reason)
+        return new Promise(() => {})
+      })
+      const validator = createValidator({ url: URL, fetch, clock: hasty() })
+      const error = { code: 'TIMEOUT', definite: false, payment: null, cause: reason }
+      await expect(write(validator, controller.signal), path).rejects.toMatchObject(error)
+      await expect(write(validator, controller.signal), path).rejects.toBe(reason)
+    }
+  })
 })

@@ -19,7 +19,8 @@ function codes<Code extends string>(
 export const clientErrorCodes = {
   // A request that writes, or an earlier one with its id, may have had an effect. A retry may succeed.
   ...codes(null, true, {
-    TIMEOUT: 'No answer within `timeoutMs`. A request that writes may have taken effect.',
+    TIMEOUT:
+      'No answer within `timeoutMs`, or before a signal aborted whose reason is an error of the SDK. A request that writes may have taken effect.',
     NETWORK_ERROR:
       'The request got no answer, or no scan node can be reached: connection refused, reset, or blocked by the platform; `cause` has the reason.',
     OFFLINE:

@@ -74,6 +74,12 @@ export function useTransfer(options: UseTransferOptions): UseTransferResult {
         return (await work.settle({ signal, onProgress })) as PaymentResult<TransferResult>
       } catch (error) {
         // A payment throws the reason of its signal only if it sent nothing.
+        if (signal.aborted && 'trackingId' in work && work.trackingId !== undefined) {
+          const message =
+            'The call was cancelled and sent nothing, but an earlier one with this `trackingId` may have paid.'
+          const facts = { definite: false, retryable: true, payment: 'unknown' } as const
+          throw failure('PAYMENT_UNKNOWN', message, facts)
+        }
         if (signal.aborted) throw failure('CLOSED', 'The call was cancelled. It sent nothing.')
         throw writeError(error)
       }

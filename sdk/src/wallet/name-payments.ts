@@ -131,9 +131,13 @@ export function createNamePayments(
   const forget = (payment: StoredPayment, signal: AbortSignal | undefined) =>
     store.remove(payment, signal).catch(() => {})
 
-  const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => ({
+  const unknown = <T>(
+    payment: StoredPayment,
+    cause: unknown,
+    signal?: AbortSignal,
+  ): PaymentResult<T> => ({
     kind: 'unknown',
-    error: unknownPayment(cause),
+    error: unknownPayment(cause, signal),
     settle: (options) => settle(payment, options),
   })
 
@@ -179,7 +183,7 @@ export function createNamePayments(
       // The reason of the caller's signal is no answer, whatever it says of itself.
       if (signal?.aborted === true || !isQuorumscanError(error)) {
         if (stored === null) throw error
-        return unknown(stored, error)
+        return unknown(stored, error, signal)
       }
       const isOther = error.code === 'REGISTRATION_DIFFERS'
       const state = error.payment ?? 'unknown'
@@ -190,7 +194,7 @@ export function createNamePayments(
         return { kind: 'refused', error: withPayment(error, state) }
       if (payment === null || (stored === null && state === 'unknown'))
         throw withPayment(error, 'unknown')
-      return unknown(stored ?? payment, error)
+      return unknown(stored ?? payment, error, signal)
     } finally {
       endRunning()
     }
@@ -302,7 +306,7 @@ export function createNamePayments(
       const result = await run(work, { signal, stored: payment })
       return result as PaymentResult<T>
     } catch (error) {
-      return unknown(payment, error)
+      return unknown(payment, error, signal)
     }
   }
 

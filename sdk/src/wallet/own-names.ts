@@ -1,6 +1,6 @@
 /** What registering and renewing share: names of the user, requested entries, polls, and payment states of errors. */
 import { formatInstant, membersOf } from '@quorumscan/verifier'
-import { isQuorumscanError } from '../errors.ts'
+import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
@@ -92,9 +92,12 @@ export function isFor(contract: Contract, { name, party }: Owned): boolean {
   return sender === party && String(description).endsWith(`"${name}"`)
 }
 
-/** Whether the call certainly had no effect, or the caller aborted it. */
-export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true || !isQuorumscanError(error) || error.definite
+/** Whether it says what became of a call. The reason of the caller's signal does not, whatever it says of itself. */
+export function isOfCall(
+  error: unknown,
+  signal: AbortSignal | undefined,
+): error is QuorumscanError {
+  return signal?.aborted !== true && isQuorumscanError(error)
 }
 
 /** Whether the contract is consumed. */

@@ -5,7 +5,7 @@
  * while others complete the addresses, is not asked for a minute while another one is there.
  */
 
-import { type CryptoPort, memberSetOf, onAbort } from '@quorumscan/verifier'
+import { type CryptoPort, linkedController, memberSetOf } from '@quorumscan/verifier'
 import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import { ReaderError, type ReaderOptions } from '../reader-options.ts'
@@ -74,9 +74,8 @@ export function createDirectory(options: {
   const penalize = (url: string) => penaltyUntilMs.set(url, reader.clock.monotonicMs() + PENALTY_MS)
 
   const ask = async (url: string): Promise<void> => {
-    const abort = new AbortController()
+    const abort = linkedController(options.signal)
     const giveUp = () => abort.abort()
-    const leave = onAbort(options.signal, giveUp)
     const forget = () => asking.delete(url)
     const lose = () => {
       forget()
@@ -107,7 +106,6 @@ export function createDirectory(options: {
       if (error instanceof BodyTooLargeError) penalize(url)
     } finally {
       giveUp()
-      leave()
     }
   }
 

@@ -1,6 +1,12 @@
 /** Fetches the genesis document of a pinned hash (D-34). Any seed may serve it; none has to be trusted. */
 
-import { type CryptoPort, type Genesis, GenesisError, onAbort, toHex } from '@quorumscan/verifier'
+import {
+  type CryptoPort,
+  type Genesis,
+  GenesisError,
+  linkedController,
+  toHex,
+} from '@quorumscan/verifier'
 import { GET, type Transport } from './transport.ts'
 
 /** The answer of a seed that is not the pinned genesis. */
@@ -26,8 +32,7 @@ export async function fetchGenesis(options: {
   readonly crypto: CryptoPort
 }): Promise<Genesis> {
   const { genesisHash, seeds, transport, signal, crypto } = options
-  const decided = new AbortController()
-  const leave = onAbort(signal, () => decided.abort())
+  const decided = linkedController(signal)
   const ask = async (seed: string): Promise<Genesis> => {
     const { status, body } = await transport.request({
       ...GET,
@@ -49,6 +54,5 @@ export async function fetchGenesis(options: {
     throw new GenesisError('no seed serves the genesis with the pinned hash', { cause })
   } finally {
     decided.abort() // The other answers are not needed.
-    leave()
   }
 }
