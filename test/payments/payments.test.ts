@@ -8,13 +8,13 @@ import { failure } from '../../sdk/src/errors.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import { parseParty } from '../../sdk/src/platform/parse-party.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
-import type { PaymentOptions, PaymentResult } from '../../sdk/src/wallet/payment-result.ts'
+import type { PaymentResult } from '../../sdk/src/wallet/payment-result.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as store from '../../sdk/src/wallet/payment-store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as payments from '../../sdk/src/wallet/payments.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
-import type { RegisterOptions } from '../../sdk/src/wallet/registration.ts'
+import type { CallOptions } from '../../sdk/src/wallet/wallet.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as client from '../../sdk/src/wallet/wallet.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
@@ -35,6 +35,7 @@ const CONTROL: Mutation = {
 }
 const FIRST_SEED = 5101
 const STORIES = 200
+type Options = CallOptions & { readonly onProgress?: () => void }
 /** Of a condition that no other event shows. */
 const WAIT = { timeout: 10_000 * Number(process.env['TEST_SLOWNESS'] ?? 1) }
 
@@ -75,7 +76,7 @@ describe.each(KINDS)('%s: paid once, and the last result is what the ledger has'
 })
 
 describe.each(['transfer', 'own id', 'tap', 'register', 'renew'] as const)('%s', (kind) => {
-  const begin = (): [World, (options: PaymentOptions) => Promise<PaymentResult<unknown>>] => {
+  const begin = (): [World, (options: Options) => Promise<PaymentResult<unknown>>] => {
     const world = new World(REAL)
     const due = kind === 'renew' ? world.ownName('a.unverified.ns') : ''
     const client = world.client({ user: 'alice' })
@@ -83,7 +84,7 @@ describe.each(['transfer', 'own id', 'tap', 'register', 'renew'] as const)('%s',
     return [
       world,
       (options) => {
-        const named = { ...options, timeoutMs: 6_000 } as PaymentOptions & RegisterOptions
+        const named = { ...options, timeoutMs: 6_000 }
         if (kind === 'register') return client.register({ name: 'a.unverified.ns' }, named)
         if (kind === 'renew') return client.renew('a.unverified.ns', { ...named, after: due })
         if (kind === 'tap') return client.tap({ usd: '1', commandId: 'tap' }, options)
