@@ -135,7 +135,7 @@ describe('in Chromium', () => {
       'nodes are unreachable': ['pending null', 'NOT_ENOUGH_NODES null'],
       'the lookup fails': ['pending null', 'APPLICATION_FAILED null'],
       'the answer cannot be renewed': ['pending null', `proven ${alice}`, 'stale null'],
-      'the next answer fails': ['pending null', `proven ${alice}`, 'NETWORK_ERROR null'],
+      'the next answer fails': ['pending null', `proven ${alice}`, 'APPLICATION_FAILED null'],
     }
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
