@@ -4,6 +4,7 @@ import { failure, type QuorumscanError, transient } from './errors.ts'
 import { createResolver } from './naming/index.ts'
 import { systemClock } from './platform/clock.ts'
 import { parseParty } from './platform/parse-party.ts'
+import { cancelledTransfer } from './react/write-error.ts'
 import { createScan } from './scan.ts'
 import { createValidator, type Validator } from './validator.ts'
 
@@ -48,6 +49,7 @@ describe('a client', () => {
     const resolver = createResolver({ network: 'localnet', resolvers: [own as never] })
     const { kind, failures } = await resolver.resolve('alice')
     expect([kind, failures[0]?.error.code]).toEqual(['failed', 'APPLICATION_FAILED'])
+    expect(failures[0]?.error.message).toBe('The resolver dns failed: planted.')
   })
 })
 
@@ -224,4 +226,9 @@ describe('an error of the SDK as the reason of a signal', () => {
       await expect(write(validator, controller.signal), path).rejects.toBe(reason)
     }
   })
+})
+
+it('a cancelled transfer says that nothing was paid only if its id is new', () => {
+  expect(cancelledTransfer(undefined)).toMatchObject({ code: 'CLOSED', definite: true })
+  expect(cancelledTransfer('own')).toMatchObject({ definite: false, payment: 'unknown' })
 })

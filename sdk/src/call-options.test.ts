@@ -118,7 +118,7 @@ const VALIDATOR: Rows<sdk.Validator> = {
   'payments.unfinished 0': [{}],
   'activities 0': [{}],
   'updates 0': [{ parties: [PARTY] }],
-  'commands.submit 0': [{ actAs: [PARTY], commands: [] }],
+  'commands.submit 0': [{ actAs: [PARTY], commands: [], submissionId: 's' }],
   'commands.submit 1': [{ actAs: [PARTY], commands: [] }, {}],
 }
 

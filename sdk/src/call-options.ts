@@ -162,6 +162,7 @@ const LEDGER: CallChecks<{ updates: Updates } & Commands> = {
       // The ledger interface judges the values.
       commands: anything,
       commandId: isText,
+      submissionId: anything,
       actAs: isArray,
       readAs: anything,
       userId: anything,

@@ -34,7 +34,7 @@ export const clientErrorCodes = {
   // It depends on the code, or on what was called.
   ...codes(null, null, {
     APPLICATION_FAILED:
-      'A function that the application passed (`traceparent`, or a method of a resolver or of names of its own) threw, or `fetch` returned no `Response` or threw an error of the SDK; `cause` has its error. Correct the program. Unless `definite` is true, a request that writes may have taken effect.',
+      'A function that the application passed (`traceparent`, or a method of a resolver or of names of its own) threw, or `fetch` returned no `Response` or threw an error of the SDK; `cause` has its error. Correct the program: a resolver without an answer throws a `QuorumscanError`, such as NETWORK_ERROR. Unless `definite` is true, a request that writes may have taken effect.',
     UNKNOWN_ERROR:
       'The server sent a code that this version of the SDK does not know: `details.code`.',
   }),

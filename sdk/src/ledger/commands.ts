@@ -14,6 +14,8 @@ type Schemas = components['schemas']
 
 /** Commands to submit, as the ledger interface takes them: `actAs`, `commands`, and more. */
 export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId'> & {
+  /** Ignored, so that commands of other clients can be passed: each attempt has an id of its own. */
+  readonly submissionId?: Schemas['JsCommands']['submissionId']
   /**
    * Together with user and `actAs` it is the change ID: commands with the same change ID take effect once. Store it
    * durably to be able to submit again after a crash. Default: a new one.

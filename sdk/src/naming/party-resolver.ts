@@ -49,7 +49,8 @@ export interface PartyResolver {
   /**
    * `found: null`: the naming system does not have the name. `recordTime`: as in `ResolverAnswer`, also without one.
    *
-   * @throws {QuorumscanError} Without an answer, and INVALID_NAME.
+   * @throws {QuorumscanError} Without an answer (such as NETWORK_ERROR), and INVALID_NAME. Any other error counts as one of
+   *   the program: APPLICATION_FAILED.
    */
   resolve(
     name: string,
@@ -170,8 +171,12 @@ function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {
   return { name, party, displayName: name, validUntil: expiresAt, changed: null, receipt: null }
 }
 
-/** An error of a resolver, or of other names that an application passes, as one of the SDK. A retry may succeed. */
-export function asError(error: unknown): QuorumscanError {
+/**
+ * An error of a resolver, or of other names that an application passes, as one of the SDK. A retry may succeed.
+ *
+ * @param what - Which one.
+ */
+export function asError(error: unknown, what = 'What the application passed'): QuorumscanError {
   if (isQuorumscanError(error)) return error
-  return applicationFailed('What the application passed', error, { retryable: true })
+  return applicationFailed(what, error, { retryable: true })
 }

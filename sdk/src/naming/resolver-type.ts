@@ -38,7 +38,8 @@ export interface Resolver {
    *
    * @param call.acceptChange - Called where the name belongs to another party than when it was last accepted on this
    *   device. `true` accepts the new party for good; without it the outcome is `changed`.
-   * @throws The reason of `signal`, and INVALID_ARGUMENT for an option that it does not have: all else is an outcome.
+   * @throws The reason of `signal`, INVALID_ARGUMENT for an option that it does not have, and OFFLINE or PART_UNAVAILABLE
+   *   if the check of options cannot be loaded: all else is an outcome.
    */
   resolve(
     typed: string,

@@ -112,7 +112,10 @@ export function createResolver(options: ResolverOptions): Resolver {
     const answers = settled.flatMap((one, index) => {
       const source = among[index] as PartyResolver // One asked, one settled.
       if (one.status === 'fulfilled') return [one.value]
-      const failure = { resolver: source.id, error: asError(one.reason) }
+      const failure = {
+        resolver: source.id,
+        error: asError(one.reason, `The resolver ${source.id}`),
+      }
       if (isCounted(source)) failures.push(failure)
       else failed.push(failure)
       return []

@@ -6,13 +6,13 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useId, useRef, useState } from 'react'
-import { failure, type PaymentState, type QuorumscanError } from '../errors.ts'
+import type { PaymentState, QuorumscanError } from '../errors.ts'
 import { assertOptions, isObject } from '../platform/options.ts'
 import { KEY } from '../platform/query-keys.ts'
 import type { PaymentProgress, PaymentResult } from '../wallet/payment-result.ts'
 import type { Payments, TransferInput, UnfinishedPayment } from '../wallet/payments.ts'
 import type { TransferResult } from '../wallet/wallet.ts'
-import { writeError } from './write-error.ts'
+import { cancelledTransfer, writeError } from './write-error.ts'
 
 /** Options of `useTransfer`. */
 export type UseTransferOptions = {
@@ -74,13 +74,7 @@ export function useTransfer(options: UseTransferOptions): UseTransferResult {
         return (await work.settle({ signal, onProgress })) as PaymentResult<TransferResult>
       } catch (error) {
         // A payment throws the reason of its signal only if it sent nothing.
-        if (signal.aborted && 'trackingId' in work && work.trackingId !== undefined) {
-          const message =
-            'The call was cancelled and sent nothing, but an earlier one with this `trackingId` may have paid.'
-          const facts = { definite: false, retryable: true, payment: 'unknown' } as const
-          throw failure('PAYMENT_UNKNOWN', message, facts)
-        }
-        if (signal.aborted) throw failure('CLOSED', 'The call was cancelled. It sent nothing.')
+        if (signal.aborted) throw cancelledTransfer('settle' in work ? undefined : work.trackingId)
         throw writeError(error)
       }
     },
