@@ -21,7 +21,7 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { CONTROLS, MUTANTS } from './mutants.ts'
 import { RULES } from './rules.ts'
 import { FAULTS, KINDS, MOMENTS, type Story, tell } from './stories.ts'
-import { type Modules, World } from './world.ts'
+import { type Modules, pays, World } from './world.ts'
 
 const REAL: Modules = { wallet, client, payments, store }
 const STORE = 'sdk/src/wallet/payment-store.ts'
@@ -36,8 +36,6 @@ const CONTROL: Mutation = {
 const FIRST_SEED = 5101
 const STORIES = 200
 type Options = CallOptions & { readonly onProgress?: () => void }
-/** Of a condition that no other event shows. */
-const WAIT = { timeout: 10_000 * Number(process.env['TEST_SLOWNESS'] ?? 1) }
 
 /** The story of a seed, with up to three faults. */
 function storyOf(seed: number): Story {
@@ -105,9 +103,17 @@ describe.each(['transfer', 'own id', 'tap', 'register', 'renew'] as const)('%s',
       const [world, pay] = begin()
       const controller = new AbortController()
       const { signal } = controller
-      world.fail({ answer: 'never', effect: 'now', isLasting: true })
+      let noteSent = () => {}
+      const sent = new Promise<void>((resolve) => {
+        noteSent = resolve
+      })
+      const meets = (call: string) => {
+        if (pays(call)) noteSent()
+        return pays(call)
+      }
+      world.fail({ answer: 'never', effect: 'now', isLasting: true, meets })
       const paying = pay({ signal })
-      await vi.waitFor(() => expect(world.paymentRequests).toBeGreaterThan(0), WAIT)
+      await sent
       controller.abort(reason)
       const made = await paying
       expect(made.kind).toBe('unknown')
