@@ -9,8 +9,8 @@ import { ScanError } from '@quorumscan/errors'
 import type { UserId } from '@quorumscan/model'
 
 const DAY_MICROS = 86_400_000_000
-/** A user has as much as it leaves to others: a validator may have a single one. */
-const SHARE = { shareOfFree: 1 }
+/** A user has as much as it leaves to others: a validator may have a single one. They stay until the day ends. */
+const SHARE = { shareOfFree: 1, kind: 'state' } as const
 
 export type GrowthShares = ReturnType<typeof createGrowthShares>
 
