@@ -67,7 +67,7 @@ function stageOperators(commit, built) {
 function stageFull(commit, { chunks, page }) {
   const directory = join(staging, 'full')
   const folders = packagesOf([...chunks, ...page])
-  for (const path of ['dist/apps/console', 'cluster/src/chaos/report.css'])
+  for (const path of ['dist/apps/console', 'cluster/src/judge/chaos/report.css'])
     cpSync(join(root, path), join(directory, path), { recursive: true })
   const manifest = stage({ directory, commit, from: 'cluster', chunks, folders })
   return { directory, manifest, folders }

@@ -19,7 +19,8 @@ function codes<Code extends string>(
 export const clientErrorCodes = {
   // A request that writes, or an earlier one with its id, may have had an effect. A retry may succeed.
   ...codes(null, true, {
-    TIMEOUT: 'No answer within `timeoutMs`. A request that writes may have taken effect.',
+    TIMEOUT:
+      'No answer within `timeoutMs`, or before a signal aborted whose reason is an error of the SDK. A request that writes may have taken effect.',
     NETWORK_ERROR:
       'The request got no answer, or no scan node can be reached: connection refused, reset, or blocked by the platform; `cause` has the reason.',
     OFFLINE:
@@ -30,8 +31,10 @@ export const clientErrorCodes = {
     INVALID_RESPONSE:
       'The server does not speak this protocol, or only another version of it: a seed is not a scan node, or a url is not a validator. Check the address. Of an entry that enough members signed: its owner is not a party, so do not use it.',
   }),
-  // It depends on the code.
+  // It depends on the code, or on what was called.
   ...codes(null, null, {
+    APPLICATION_FAILED:
+      'A function that the application passed (`traceparent`, or a method of a resolver or of names of its own) threw, or `fetch` returned no `Response` or threw an error of the SDK; `cause` has its error. Correct the program: a resolver without an answer throws a `QuorumscanError`, such as NETWORK_ERROR. Unless `definite` is true, a request that writes may have taken effect.',
     UNKNOWN_ERROR:
       'The server sent a code that this version of the SDK does not know: `details.code`.',
   }),
@@ -49,7 +52,7 @@ export const clientErrorCodes = {
       'The platform has no WebCrypto (in browsers: the page is not on https or localhost). The SDK reads nothing without verification; pass `crypto`.',
     CLUSTER_FAILED:
       'The cluster of a test did not start. The message has the output of the command.',
-    CLOSED: 'The client was closed.',
+    CLOSED: 'The client was closed, or `cancel` of a hook ended the call before it sent anything.',
     REGISTRATION_DIFFERS:
       'The name is paid for with another url or description than this call asks for; `details` has both. Nothing was paid now.',
   }),

@@ -90,6 +90,12 @@ export function invalidArgument(message: string, cause?: unknown): QuorumscanErr
   return failure('INVALID_ARGUMENT', message, { cause })
 }
 
+/** What the application passed threw, or is of another form. Nothing was sent, unless `more` states otherwise. */
+export function applicationFailed(what: string, cause: unknown, more?: MoreFacts): QuorumscanError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return failure('APPLICATION_FAILED', `${what} failed: ${reason}.`, { cause, ...more })
+}
+
 /** The platform has no SHA-256 and Ed25519, and none was passed in. */
 export function cryptoUnavailable(cause?: unknown): QuorumscanError {
   const message =

@@ -4,12 +4,14 @@
  */
 import { formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
+import { assertCall, type CALLS } from './call-options.ts'
 import { type ErrorCode, invalidArgument, transient } from './errors.ts'
 import { isErrorCode } from './known-errors.ts'
 import type { Answered, EntriesPage, Unanswered } from './names/bounded.ts'
 import type { Metadata } from './names/lookup-types.ts'
 import * as manyLookups from './names/many-lookups.ts'
 import { formatMetadata } from './names/metadata.ts'
+import { LOOKUPS } from './names/methods.ts'
 import { normalizeName } from './names/name-rules.ts'
 import { createNames } from './names/names.ts'
 import type { Names } from './names/names-type.ts'
@@ -19,6 +21,7 @@ import { createReads } from './names/reads.ts'
 import { READS_CHECKS, type ReadsOptions } from './names/reads-options.ts'
 import { createStored } from './names/write-floor.ts'
 import { systemClock } from './platform/clock.ts'
+import { type Judge, lazily } from './platform/load-part.ts'
 import { assertOptions } from './platform/options.ts'
 import { parseParty } from './platform/parse-party.ts'
 import { createSharedStore } from './platform/shared-store.ts'
@@ -61,7 +64,13 @@ export function fakeNames(
   options: FakeOptions = {},
 ): FakeNames {
   assertOptions('fakeNames', options, FAKE_CHECKS)
-  return createFakeNames(parties, options).names
+  const { names } = createFakeNames(parties, options)
+  return { ...names, ...lazily<Names>(async () => names, LOOKUPS, judgeOfFake('names')) }
+}
+
+/** The judge of options, whose code is not loaded late: fakes answer at once, also under fake timers. */
+export function judgeOfFake(client: keyof typeof CALLS): Judge {
+  return (method, input) => assertCall(client, method, input)
 }
 
 /** Options of fakes, which are checked as those of a real client. */

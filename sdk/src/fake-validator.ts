@@ -6,10 +6,13 @@ import { membersOf } from '@quorumscan/verifier'
 import { createActivities } from './activities/activities.ts'
 import { invalidArgument } from './errors.ts'
 import { createFakeLedger, Refusal } from './fake-ledger.ts'
-import { createFakeNames, type FakeNames } from './fake-names.ts'
+import { createFakeNames, type FakeNames, judgeOfFake } from './fake-names.ts'
 import { type FakeErrorCode, serverErrorFacts } from './generated/error-facts.ts'
+import { LOOKUPS } from './names/methods.ts'
+import type { Names } from './names/names-type.ts'
 import { READS_CHECKS } from './names/reads-options.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
+import { lazily } from './platform/load-part.ts'
 import { assertOptions, isBoolean, isObject, isOneOf, isText } from './platform/options.ts'
 import { parseParty } from './platform/parse-party.ts'
 import type { Party } from './platform/party.ts'
@@ -20,6 +23,15 @@ import { microsOf } from './platform/times.ts'
 import { type ContractId, compareAmounts, parseAmount } from './platform/values.ts'
 import type { Validator } from './validator.ts'
 import { createLedgerParts } from './validator-ledger.ts'
+import {
+  ACTIVITIES,
+  BALANCE,
+  COMMANDS,
+  OWN_NAMES,
+  PAYMENTS,
+  STREAMS,
+  WALLET,
+} from './validator-methods.ts'
 import { createValidatorHttp } from './validator-parts.ts'
 import { createOwnPayments } from './validator-payments.ts'
 import { createWallet } from './wallet/wallet.ts'
@@ -161,14 +173,22 @@ export function fakeValidator(options: FakeValidatorOptions): FakeValidator {
     const wallet = createWallet(http)
     const lookups = { reads, names }
     const parts = createOwnPayments({ ...settings, http, wallet, lookups })
-    const { live, updates, commands } = createLedgerParts({ ...settings, http })
+    const { live, ...ofLedger } = createLedgerParts({ ...settings, http })
+    const ofReads = { activities: createActivities(reads, live) }
     return {
-      updates,
-      commands,
-      activities: createActivities(reads, live),
-      wallet,
-      payments: parts.payments,
-      names: { ...names, ...parts.names },
+      ...lazily<Pick<Validator, 'updates'>>(async () => ofLedger, STREAMS, judgeOfFake('ledger')),
+      ...lazily<Pick<Validator, 'activities'>>(
+        async () => ofReads,
+        ACTIVITIES,
+        judgeOfFake('reads'),
+      ),
+      commands: lazily(async () => ofLedger.commands, COMMANDS, judgeOfFake('ledger')),
+      wallet: lazily(async () => wallet, { ...WALLET, ...BALANCE }, judgeOfFake('wallet')),
+      payments: lazily(async () => parts.payments, PAYMENTS, judgeOfFake('payments')),
+      names: {
+        ...lazily<Names>(async () => names, LOOKUPS, judgeOfFake('names')),
+        ...lazily(async () => parts.names, OWN_NAMES, judgeOfFake('ownNames')),
+      },
       writtenOffset: async () => ledger.end(),
     }
   }
@@ -230,7 +250,7 @@ type Call = {
   readonly party: string
 }
 
-const WALLET = '/v0/wallet'
+const WALLET_PATH = '/v0/wallet'
 const CONTRACT_CALL =
   /^(\w+) .*\/(transfers|subscription-requests|subscriptions)\/([^/]+)(?:\/([\w-]+))?$/
 
@@ -238,27 +258,27 @@ const CONTRACT_CALL =
 function answerOf(ledger: Ledger, asked: Call): unknown {
   const { call, body, query, party } = asked
   switch (call) {
-    case `GET ${WALLET}/user-status`: {
+    case `GET ${WALLET_PATH}/user-status`: {
       const flags = { user_onboarded: true, user_wallet_installed: true }
       return { party_id: party, ...flags, has_featured_app_right: false }
     }
     case 'POST /v0/register':
       return { party_id: party }
-    case `GET ${WALLET}/balance`:
+    case `GET ${WALLET_PATH}/balance`:
       return ledger.balance()
-    case `POST ${WALLET}/tap`:
+    case `POST ${WALLET_PATH}/tap`:
       return ledger.tap(String(body['amount']), String(body['command_id']))
-    case `POST ${WALLET}/transactions`:
+    case `POST ${WALLET_PATH}/transactions`:
       return ledger.history(Number(body['page_size']), body['begin_after_id'])
-    case `GET ${WALLET}/token-standard/transfers`:
+    case `GET ${WALLET_PATH}/token-standard/transfers`:
       return ledger.transfers({ sender: query.get('sender'), order: query.get('order') })
-    case `POST ${WALLET}/token-standard/transfers`:
+    case `POST ${WALLET_PATH}/token-standard/transfers`:
       return ledger.transfer(body)
-    case `GET ${WALLET}/subscription-requests`:
+    case `GET ${WALLET_PATH}/subscription-requests`:
       return ledger.requests()
-    case `GET ${WALLET}/subscription-initial-payments`:
+    case `GET ${WALLET_PATH}/subscription-initial-payments`:
       return { initial_payments: [] }
-    case `GET ${WALLET}/subscriptions`:
+    case `GET ${WALLET_PATH}/subscriptions`:
       return ledger.subscriptions()
     case 'POST /v0/entry/create':
       return ledger.request(body)

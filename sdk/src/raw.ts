@@ -13,7 +13,9 @@ import type { paths as LedgerPaths, components as LedgerSchemas } from './genera
 import type { components, paths as ScanPaths } from './generated/scan.ts'
 import type { paths as ValidatorPaths } from './generated/validator.ts'
 import { answerBytesMax } from './http/answer-limits.ts'
-import { type HttpRequest, tooLarge } from './http/http-request.ts'
+import { tooLarge } from './http/http-failures.ts'
+import type { HttpRequest } from './http/http-request.ts'
+import { anything, assertOptions, isFunction, isText } from './platform/options.ts'
 import { parseJson } from './platform/parse-json.ts'
 
 export type { components as LedgerComponents, paths as LedgerPaths } from './generated/ledger.ts'
@@ -64,9 +66,15 @@ export function createLedgerClient(options: ClientOptions): LedgerClient {
 
 /** @param errorOf - The error body to put in place of one that is not the server's own; null: it is. */
 function createClient<Paths extends object>(
-  { baseUrl, token, fetch }: ClientOptions,
+  options: ClientOptions,
   errorOf: (body: string, response: Response) => ErrorBody | LedgerErrorBody | null,
 ): Client<Paths, Json> {
+  assertOptions<ClientOptions>('this client', options, {
+    baseUrl: isText,
+    token: anything,
+    fetch: isFunction,
+  })
+  const { baseUrl, token, fetch } = options
   const client = createFetchClient<Paths, Json>({ baseUrl, ...(fetch && { fetch }) })
   client.use({
     async onRequest({ request }) {

@@ -26,6 +26,7 @@ import { toEntry } from './names/bounded.ts'
 import type { NameEntry } from './names/lookup-types.ts'
 import { parseName } from './names/parse-name.ts'
 import { loadPart } from './platform/load-part.ts'
+import { anything, assertOptions, isObject } from './platform/options.ts'
 import { platformCrypto, platformSha256 } from './platform/platform-crypto.ts'
 import { shownValue } from './platform/shown-value.ts'
 
@@ -76,6 +77,17 @@ export type VerifyReceiptOptions = {
   readonly crypto?: CryptoPort
 }
 
+/** What has no check here is checked where it is used. */
+const CHECKS = {
+  genesis: anything,
+  documents: anything,
+  name: anything,
+  party: anything,
+  threshold: anything,
+  trust: isObject,
+  crypto: isObject,
+} as const
+
 const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
 
 /**
@@ -88,9 +100,11 @@ const loadNodePort = () => loadPart(() => import('./platform/node-port.ts'))
  */
 export async function verifyReceipt(
   receipt: unknown,
-  options: VerifyReceiptOptions,
+  given: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
-  const lookup = lookupOf(membersOf(options) as VerifyReceiptOptions)
+  const options = { ...given } // Read once: what is checked is what is used.
+  assertOptions('verifyReceipt', options, CHECKS)
+  const lookup = lookupOf(options)
   const {
     threshold = 'weak',
     trust: trusted,
@@ -111,7 +125,7 @@ export async function verifyReceipt(
   const trust = trusted
     ? (await import('./platform/trust.ts')).checkTrust(trusted, memberSetOf(genesis).members)
     : null
-  if (thresholdVotes(threshold, memberSetOf(genesis).n, trust) === undefined)
+  if (thresholdVotes(threshold, memberSetOf(genesis), trust) === undefined)
     throw invalidArgument(
       `\`threshold\` must be weak, strong, all or a number from f+1 to n, not ${shownValue(threshold)}.`,
     )

@@ -4,7 +4,7 @@
  */
 export { parseGenesis } from '@quorumscan/verifier'
 export { checkGenesis } from './checked-genesis.ts'
-export { tracedFetch } from './http/traced-fetch.ts'
+export { createTracing } from './http/traced-fetch.ts'
 export { retryLookups } from './names/asking.ts'
 export { nameChanges, requireAccepted, seenNamesFull } from './names/name-changes.ts'
 export { nameExpired, nameMismatch, outcomeError, ownError } from './names/outcome-error.ts'

@@ -13,9 +13,17 @@ import { READS_CHECKS, type ReadsOptions } from './names/reads-options.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
+import { judgeOf } from './platform/judged.ts'
 import { lazily, loadPart } from './platform/load-part.ts'
 import { loadStore } from './platform/load-store.ts'
-import { anything, assertOptions, isBoolean, isFunction, isObject } from './platform/options.ts'
+import {
+  anything,
+  assertOptions,
+  isBoolean,
+  isFunction,
+  isObject,
+  isPort,
+} from './platform/options.ts'
 import { assertUrl } from './platform/urls.ts'
 
 /**
@@ -89,7 +97,7 @@ export function createScan(options: ScanOptions): Scan {
     trust: isObject,
     allowPrivateAddresses: isBoolean,
     onFork: isFunction,
-    validator: isObject,
+    validator: isPort('writtenOffset'),
   })
   const { seeds, genesis } = options
   if (!Array.isArray(seeds) || seeds.length === 0)
@@ -119,8 +127,8 @@ export function createScan(options: ScanOptions): Scan {
     await made?.reads.close()
   }
   return {
-    names: lazily(async () => (await lookups()).names, LOOKUPS),
-    ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(others, OTHERS),
+    names: lazily(async () => (await lookups()).names, LOOKUPS, judgeOf('names')),
+    ...lazily<Pick<Scan, 'activities' | 'readFrom'>>(others, OTHERS, judgeOf('reads')),
     status() {
       const status = made?.reads.reader()?.status()
       if (made === undefined || status === undefined) return null

@@ -23,3 +23,14 @@ it('a command that does not end is killed after the time that `down` gives it', 
   await cluster.down({ timeoutMs: 50 })
   expect(existsSync(cluster.dataDir)).toBe(false)
 })
+
+it('an option that a call of a cluster does not have is refused', async () => {
+  const cluster = await startCluster({ command: [process.execPath, '-e', program, '--'] })
+  const more = { unheardOf: 1 } as never
+  const unknown = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('`unheardOf`') }
+  await expect(cluster.waitFor(() => true, more)).rejects.toMatchObject(unknown)
+  await expect(cluster.down(more)).rejects.toMatchObject(unknown)
+  expect(() => cluster.scan(more)).toThrow(expect.objectContaining(unknown))
+  expect(() => cluster.validator('alice', more)).toThrow(expect.objectContaining(unknown))
+  await cluster.down({ timeoutMs: 50 })
+})

@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { failure, type QuorumscanError, transient } from './errors.ts'
 import { inTime, systemClock } from './platform/clock.ts'
-import { assertOptions, isArray, isObject, isWhole } from './platform/options.ts'
+import { assertOptions, isArray, isMs, isObject, isSignal, isWhole } from './platform/options.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator } from './validator.ts'
 import type { ValidatorOptions } from './validator-options.ts'
@@ -136,7 +136,9 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
   const child = spawn(program, argsOf(up), { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = () => child.kill('SIGINT')
   process.once('exit', end)
-  const down = async ({ timeoutMs = WAIT_MS } = {}): Promise<void> => {
+  const down = async (bounds: { readonly timeoutMs?: number } = {}): Promise<void> => {
+    assertOptions('down', bounds, { timeoutMs: isMs })
+    const { timeoutMs = WAIT_MS } = bounds
     process.off('exit', end)
     const isRunning = child.exitCode === null && child.signalCode === null
     if (child.pid !== undefined && isRunning) {
@@ -177,7 +179,9 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
       restart: act('restart'),
       wipe: act('wipe'),
       status,
-      async waitFor(isWanted, { timeoutMs = WAIT_MS, signal } = {}) {
+      async waitFor(isWanted, bounds = {}) {
+        assertOptions('waitFor', bounds, { timeoutMs: isMs, signal: isSignal })
+        const { timeoutMs = WAIT_MS, signal } = bounds
         const endsAtMs = systemClock.monotonicMs() + timeoutMs
         for (;;) {
           const now = await status()

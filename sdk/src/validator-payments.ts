@@ -1,4 +1,5 @@
 /** Payments, and names of the token's user. `createValidator` loads them with the first of their calls. */
+import { isQuorumscanError } from './errors.ts'
 import type { Http } from './http/http.ts'
 import type { Lookups } from './names/lookups.ts'
 import type { Names } from './names/names-type.ts'
@@ -41,9 +42,10 @@ export function createOwnPayments(
   return { payments, names: own }
 }
 
-/** @throws {QuorumscanError} Why the payment is not done. @throws The signal's reason. */
+/** @throws {QuorumscanError} Why the payment is not done. @throws The signal's reason, unless it is an error of the SDK. */
 function resultOf<T>(payment: PaymentResult<T>, signal: AbortSignal | undefined): T {
   if (payment.kind === 'done') return payment.result
-  signal?.throwIfAborted()
+  // An error of the SDK as reason says nothing of the payment.
+  if (payment.kind === 'unknown' && !isQuorumscanError(signal?.reason)) signal?.throwIfAborted()
   throw payment.error
 }

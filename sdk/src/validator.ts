@@ -11,11 +11,21 @@ import { createStored, type Stored } from './names/write-floor.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { hasPlatformCrypto } from './platform/has-crypto.ts'
+import { judgeOf } from './platform/judged.ts'
 import { lazily, loadPart, once } from './platform/load-part.ts'
 import { loadStore } from './platform/load-store.ts'
 import { anything, assertOptions, isFunction, isOr } from './platform/options.ts'
 import { URL_IN_KEY_MAX } from './platform/store-key.ts'
 import { assertUrl } from './platform/urls.ts'
+import {
+  ACTIVITIES,
+  BALANCE,
+  COMMANDS,
+  OWN_NAMES,
+  PAYMENTS,
+  STREAMS,
+  WALLET,
+} from './validator-methods.ts'
 import type { OwnNames, ValidatorOptions } from './validator-options.ts'
 import type { ValidatorParts } from './validator-parts.ts'
 import type { Payments } from './wallet/payments.ts'
@@ -97,53 +107,21 @@ export function createValidator(options: ValidatorOptions): Validator {
   })
   const payments = async () => (await parts()).payments()
   const ledger = async () => (await parts()).ledger()
+  const ofWallet = judgeOf('wallet')
+  const activities = async () => ({ activities: await (await parts()).activities() })
   return {
     names: {
-      ...lazily(async () => (await lookups()).names, LOOKUPS),
-      ...lazily(async () => (await payments()).names, NAMES),
+      ...lazily(async () => (await lookups()).names, LOOKUPS, judgeOf('names')),
+      ...lazily(async () => (await payments()).names, OWN_NAMES, judgeOf('ownNames')),
     },
     wallet: {
-      ...lazily<Omit<Wallet, 'balance'>>(async () => (await parts()).wallet(), WALLET),
-      balance: async (call) => (await parts()).balance(call),
+      ...lazily<Omit<Wallet, 'balance'>>(async () => (await parts()).wallet(), WALLET, ofWallet),
+      ...lazily<Pick<Wallet, 'balance'>>(parts, BALANCE, ofWallet),
     },
-    payments: lazily(async () => (await payments()).payments, PAYMENTS),
+    payments: lazily(async () => (await payments()).payments, PAYMENTS, judgeOf('payments')),
     writtenOffset: async () => (await stored()).writeFloor.offset(),
-    async *activities(call) {
-      const activities = await (await parts()).activities()
-      yield* activities(call)
-    },
-    ...lazily<Pick<Validator, 'updates'>>(ledger, STREAMS),
-    commands: lazily(async () => (await ledger()).commands, COMMANDS),
+    ...lazily<Pick<Validator, 'activities'>>(activities, ACTIVITIES, judgeOf('reads')),
+    ...lazily<Pick<Validator, 'updates'>>(ledger, STREAMS, judgeOf('ledger')),
+    commands: lazily(async () => (await ledger()).commands, COMMANDS, judgeOf('ledger')),
   }
-}
-
-const NAMES = { list: false, register: false, renew: false, cancel: false, setAutoRenew: false }
-const STREAMS = { updates: true }
-const COMMANDS = { submit: false }
-const PAYMENTS = {
-  transfer: false,
-  acceptTransfer: false,
-  rejectTransfer: false,
-  withdrawTransfer: false,
-  tap: false,
-  register: false,
-  renew: false,
-  unfinished: false,
-}
-const WALLET = {
-  party: false,
-  status: false,
-  coins: false,
-  tap: false,
-  transactions: true,
-  subscriptionRequests: false,
-  subscriptionRequest: false,
-  acceptSubscriptionRequest: false,
-  rejectSubscriptionRequest: false,
-  initialPayments: false,
-  subscriptions: false,
-  cancelSubscription: false,
-  setAutoRenew: false,
-  paySubscription: false,
-  transfers: false,
 }

@@ -20,6 +20,7 @@ import { lyingSources } from './lying-sources.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { oneMachine } from './one-machine.ts'
 import { overload } from './overload.ts'
+import { permanentBytes } from './permanent-bytes.ts'
 import { refusedEntries } from './refused-entries.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
 import { shownContent } from './shown-content.ts'
@@ -61,6 +62,7 @@ export const ATTACKS: readonly Attack[] = [
   delayedSubmissions,
   dustOffers,
   refusedEntries,
+  permanentBytes,
   costlyLists,
   unreadAnswers,
 ]

@@ -5,10 +5,8 @@
 import type { RunningCluster } from 'quorumscan/testing'
 import { requireEngine } from 'quorumscan/testing/engine'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { startCluster } from '../support/clusters.ts'
-import { NETWORK_RULES } from '../support/network.ts'
 import { ATTACKS } from './all.ts'
-import type { Attack, Verdict } from './attack.ts'
+import { type Attack, startAttacked, type Verdict } from './attack.ts'
 
 /** The figures of an attack are recorded in test/long.json. */
 declare module 'vitest' {
@@ -22,14 +20,6 @@ it('attacks have unique names', () => {
 })
 
 const SHARED = ATTACKS.filter(({ needsOwnCluster }) => needsOwnCluster !== true)
-const start = (ordering: 'redis' | 'cometbft', { rateLimit }: Pick<Attack, 'rateLimit'> = {}) =>
-  startCluster({
-    nodes: 4,
-    ordering,
-    genesisOverrides: NETWORK_RULES,
-    ...(rateLimit !== undefined && { rateLimit }),
-  })
-
 const PARTS = [
   ['attacks', 'redis'],
   ['attacks-sources', 'redis'],
@@ -43,7 +33,7 @@ for (const [part, ordering] of PARTS)
     let cluster: RunningCluster
     beforeAll(async () => {
       if (ordering === 'cometbft') requireEngine()
-      cluster = await start(ordering)
+      cluster = await startAttacked(ordering)
     })
     afterAll(() => cluster?.down())
 
@@ -57,7 +47,7 @@ for (const [part, ordering] of PARTS)
 describe('on a cluster of its own', () => {
   for (const attack of ATTACKS.filter((one) => !SHARED.includes(one)))
     it(attack.name, { tags: ['long', attack.name] }, async (context) => {
-      await using cluster = await start(attack.ordering ?? 'redis', attack)
+      await using cluster = await startAttacked(attack.ordering ?? 'redis', attack)
       await expectHolds(attack, { cluster, context })
     })
 })

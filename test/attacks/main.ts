@@ -7,10 +7,8 @@
  */
 
 import type { RunningCluster } from 'quorumscan/testing'
-import { startCluster } from '../support/clusters.ts'
-import { NETWORK_RULES } from '../support/network.ts'
 import { ATTACKS } from './all.ts'
-import type { Attack } from './attack.ts'
+import { type Attack, startAttacked } from './attack.ts'
 
 const names = process.argv.slice(2)
 const unknown = names.find((name) => !ATTACKS.some((attack) => attack.name === name))
@@ -20,27 +18,16 @@ if (unknown !== undefined)
   )
 
 const chosen = ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name))
-const start = (
-  ordering: Attack['ordering'] | 'redis' = 'redis',
-  { rateLimit }: Pick<Attack, 'rateLimit'> = {},
-) =>
-  startCluster({
-    nodes: 4,
-    ordering,
-    genesisOverrides: NETWORK_RULES,
-    ...(rateLimit !== undefined && { rateLimit }),
-  })
-
 for (const ordering of ['redis', 'cometbft'] as const) {
   const shared = chosen.filter(
     (attack) => !attack.needsOwnCluster && (attack.ordering ?? 'redis') === ordering,
   )
   if (shared.length === 0) continue
-  await using cluster = await start(ordering)
+  await using cluster = await startAttacked(ordering)
   for (const attack of shared) await run(attack, cluster)
 }
 for (const attack of chosen.filter(({ needsOwnCluster }) => needsOwnCluster)) {
-  await using cluster = await start(attack.ordering, attack)
+  await using cluster = await startAttacked(attack.ordering ?? 'redis', attack)
   await run(attack, cluster)
 }
 

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { type OwnNames, parseParty } from '@quorumscan/sdk'
 import { serve, type TestServer } from '@quorumscan/testkit'
-import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundlePage } from '../support/bundle.ts'
 import { launchChromium, requireChromium } from '../support/chromium.ts'
 import type { kit as Kit } from './hooks-page.ts'
 
@@ -21,22 +21,14 @@ describe('in Chromium', () => {
 
   beforeAll(async () => {
     requireChromium()
-    const { outputFiles } = await build({
-      entryPoints: [join(import.meta.dirname, 'hooks-page.ts')],
-      bundle: true,
-      write: false,
-      format: 'esm',
-      conditions: ['@quorumscan/source'],
-      define: { 'process.env.NODE_ENV': '"production"' },
-    })
-    const script = outputFiles[0]?.text
+    const source = join(import.meta.dirname, 'hooks-page.ts')
+    const scripts = await bundlePage({ page: source }, { isFromSources: true })
     server = await serve((request, response) => {
-      const isScript = request.url === '/page.js'
-      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+      const script = scripts.get(request.url ?? '')
+      response.setHeader('content-type', script === undefined ? 'text/html' : 'text/javascript')
       response.end(
-        isScript
-          ? script
-          : '<!doctype html><title>hooks</title><script type="module" src="/page.js"></script>',
+        script ??
+          '<!doctype html><title>hooks</title><script type="module" src="/page.js"></script>',
       )
     })
     browser = await launchChromium()
@@ -137,7 +129,7 @@ describe('in Chromium', () => {
         const watch = (() => {
           throw new Error('broken')
         }) as typeof fakes.watch
-        await textOf({ ...fakes, watch })('NETWORK_ERROR')
+        await textOf({ ...fakes, watch })('APPLICATION_FAILED')
         return 'both'
       })
       expect(texts).toBe('both')
@@ -221,7 +213,7 @@ describe('in Chromium', () => {
         retry = found.retry
         return `${kit.stateOf(found.shown)} ${found.party}`
       })
-      await shown.until('NETWORK_ERROR null')
+      await shown.until('APPLICATION_FAILED null')
       retry()
       await shown.until(`proven ${alice}`)
       return shown.texts.at(-1)

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import type { Validator } from '@quorumscan/sdk'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
 import { serve, slowness, type TestServer } from '@quorumscan/testkit'
-import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { bundlePage } from '../support/bundle.ts'
 import { launchChromium, requireChromium } from '../support/chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
 import { startSendPage } from './send-page.ts'
@@ -38,22 +38,14 @@ describe('in Chromium', () => {
     await alice.wallet.party()
     await alice.wallet.tap({ usd: '10.0' })
     party = (await alice.names.register({ name: ALICE })).party
-    const { outputFiles } = await build({
-      entryPoints: {
+    const scripts = await bundlePage(
+      {
         page: join(import.meta.dirname, 'page.ts'),
         payee: join(import.meta.dirname, '../../sdk/examples/payee.ts'),
         recipient: join(import.meta.dirname, '../../sdk/examples/recipient.ts'),
       },
-      bundle: true,
-      minify: true,
-      write: false,
-      outdir: '/',
-      // Like bundlers of web applications, which put dynamic imports into separate files.
-      splitting: true,
-      format: 'esm',
-      define: { 'process.env.NODE_ENV': '"production"' },
-    })
-    const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]))
+      { minify: true },
+    )
     server = await serve((request, response) => {
       const script = scripts.get(request.url ?? '')
       response.writeHead(200, {
@@ -141,9 +133,9 @@ describe('in Chromium', () => {
       'the entry ends': ['pending null', `proven ${alice}`, 'NAME_EXPIRED null'],
       'it has another party': ['pending null', 'NAME_MISMATCH null'],
       'nodes are unreachable': ['pending null', 'NOT_ENOUGH_NODES null'],
-      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the lookup fails': ['pending null', 'APPLICATION_FAILED null'],
       'the answer cannot be renewed': ['pending null', `proven ${alice}`, 'stale null'],
-      'the next answer fails': ['pending null', `proven ${alice}`, 'NETWORK_ERROR null'],
+      'the next answer fails': ['pending null', `proven ${alice}`, 'APPLICATION_FAILED null'],
     }
     expect(await showFixed('payees', expected)).toEqual(expected)
   })
@@ -214,7 +206,7 @@ describe('in Chromium', () => {
       'it has a name that leads back': ['pending null', 'proven a.unverified.ns'],
       'the name has a new owner': ['pending null', 'changed null'],
       'it has none': ['pending null', 'absent null'],
-      'the lookup fails': ['pending null', 'NETWORK_ERROR null'],
+      'the lookup fails': ['pending null', 'APPLICATION_FAILED null'],
     }
     expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)

@@ -39,7 +39,7 @@ export function configurationPage(): string {
     '`npm run generate` writes this page from the code. [operations.md](operations.md) describes the variables that an operator sets.',
     '## Variables of processes',
     '`quorumscan run` reads the variables marked "run", derives others from them (`QS_NODES`, `QS_SEEDS`, sockets, key files), and passes the ' +
-      'rest to its processes. A process that is started alone (`node dist/apps/scan/main.js`) reads the variables marked with its name.',
+      'rest to its processes. A process that is started alone (`node dist/apps/scan/main.js`) reads the variables marked with its name, and refuses to start with a variable of `QS_` that is not on this page.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '`npm start` and `quorumscan up` read `QS_INSPECT`, the name of a process such as `sv-1`: a debugger can attach to it at 127.0.0.1:9229.',
     '## Commands and their flags',

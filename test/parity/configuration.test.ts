@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { RUN_VARIABLES } from '@quorumscan/config'
+import { BACKUP_VARIABLES, OPTIONAL_VARIABLES, OWN_VARIABLES } from '@quorumscan/operator/run'
 import { expect, it } from 'vitest'
 import { configurationPage } from './configuration-page.ts'
 
@@ -8,6 +10,11 @@ const page = configurationPage()
 
 it('docs/configuration.md equals the generated page (`npm run generate`)', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/configuration.md')
+})
+
+it('config has the names of the variables that `run` reads itself', () => {
+  const specs = { ...OWN_VARIABLES, ...OPTIONAL_VARIABLES, ...BACKUP_VARIABLES }
+  expect([...RUN_VARIABLES].sort()).toEqual(Object.keys(specs).sort())
 })
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -4,16 +4,24 @@ import { importMutant, type Mutation } from '@quorumscan/verifier/testing'
 import * as wallet from '@quorumscan/wallet'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { failure } from '../../sdk/src/errors.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import { parseParty } from '../../sdk/src/platform/parse-party.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type { PaymentResult } from '../../sdk/src/wallet/payment-result.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as store from '../../sdk/src/wallet/payment-store.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as payments from '../../sdk/src/wallet/payments.ts'
+// @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
+import type { CallOptions } from '../../sdk/src/wallet/wallet.ts'
 // @boundaries-ignore What no entry point exports is tried with mutants and manual clocks.
 import * as client from '../../sdk/src/wallet/wallet.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { CONTROLS, MUTANTS } from './mutants.ts'
 import { RULES } from './rules.ts'
 import { FAULTS, KINDS, MOMENTS, type Story, tell } from './stories.ts'
-import type { Modules } from './world.ts'
+import { type Modules, pays, World } from './world.ts'
 
 const REAL: Modules = { wallet, client, payments, store }
 const STORE = 'sdk/src/wallet/payment-store.ts'
@@ -27,6 +35,7 @@ const CONTROL: Mutation = {
 }
 const FIRST_SEED = 5101
 const STORIES = 200
+type Options = CallOptions & { readonly onProgress?: () => void }
 
 /** The story of a seed, with up to three faults. */
 function storyOf(seed: number): Story {
@@ -61,6 +70,73 @@ describe.each(KINDS)('%s: paid once, and the last result is what the ledger has'
   it.each(FAULTS)('%s, before, during and after the effect', async (fault) => {
     for (const moment of MOMENTS)
       expect(await tell(REAL, { kind, moment, faults: [fault] }), moment).toEqual([])
+  })
+})
+
+describe.each(['transfer', 'own id', 'tap', 'register', 'renew'] as const)('%s', (kind) => {
+  const begin = (): [World, (options: Options) => Promise<PaymentResult<unknown>>] => {
+    const world = new World(REAL)
+    const due = kind === 'renew' ? world.ownName('a.unverified.ns') : ''
+    const client = world.client({ user: 'alice' })
+    const transfer = { receiver: parseParty(world.bob.party), coin: '7' }
+    return [
+      world,
+      (options) => {
+        const named = { ...options, timeoutMs: 6_000 }
+        if (kind === 'register') return client.register({ name: 'a.unverified.ns' }, named)
+        if (kind === 'renew') return client.renew('a.unverified.ns', { ...named, after: due })
+        if (kind === 'tap') return client.tap({ usd: '1', commandId: 'tap' }, options)
+        const own = kind === 'own id' ? { trackingId: 'own' } : {}
+        return client.transfer({ ...transfer, ...own }, options)
+      },
+    ]
+  }
+
+  it.each([
+    failure('INSUFFICIENT_FUNDS', 'planted'),
+    failure('CONSENSUS_LAGGING', 'planted'),
+    failure('NAME_TAKEN', 'planted', { payment: 'paid' }),
+    failure('PAYMENT_PENDING', 'planted', { payment: 'locked' }),
+  ])(
+    'is unknown if its signal aborts after it was sent, whatever the reason says: $code',
+    async (reason) => {
+      const [world, pay] = begin()
+      const controller = new AbortController()
+      const { signal } = controller
+      let noteSent = () => {}
+      const sent = new Promise<void>((resolve) => {
+        noteSent = resolve
+      })
+      const meets = (call: string) => {
+        if (pays(call)) noteSent()
+        return pays(call)
+      }
+      world.fail({ answer: 'never', effect: 'now', isLasting: true, meets })
+      const paying = pay({ signal })
+      await sent
+      controller.abort(reason)
+      const made = await paying
+      expect(made.kind).toBe('unknown')
+      expect(made).toMatchObject({ error: { definite: false, payment: 'unknown' } })
+      const requests = world.requests
+      await expect(pay({ signal })).rejects.toBe(reason)
+      expect(world.requests).toBe(requests)
+    },
+  )
+
+  it('is what the ledger has, whatever its `onProgress` throws', async () => {
+    const reported: unknown[] = []
+    vi.stubGlobal('reportError', (error: unknown) => reported.push(error))
+    const [, pay] = begin()
+    let count = 0
+    const onProgress = (): never => {
+      count++
+      throw new Error('planted')
+    }
+    const { kind: made } = await pay({ onProgress })
+    expect([made, reported.length]).toEqual(['done', count])
+    expect(count).toBeGreaterThan(0)
+    vi.unstubAllGlobals()
   })
 })
 

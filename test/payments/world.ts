@@ -536,10 +536,10 @@ export class World {
       totals: async (keys) => ledger.totals(keys),
       isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
       dueItems: async () => [],
-      dryRun: async () => ({ kind: 'checkpoint' }),
+      dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
       onApplied: () => () => {},
     }
-    const context = {
+    const parts = {
       ledger: port,
       payments: this.#payments,
       registration: {
@@ -564,19 +564,18 @@ export class World {
       },
       now: () => this.nowMicros(),
       assertLive: () => {},
-      store: {
-        users: {
-          get: async (userId: User) => {
-            const { party } = this[userId]
-            const primaryParty = this.#registered.has(userId) ? party : null
-            const user = { id: userId, primaryParty, isDeactivated: false }
-            return { user, rights: [{ kind: 'CanActAs', party }] }
-          },
+      users: {
+        get: async (userId: User) => {
+          const { party } = this[userId]
+          const primaryParty = this.#registered.has(userId) ? party : null
+          const user = { id: userId, primaryParty, isDeactivated: false }
+          return { user, rights: [{ kind: 'CanActAs', party }] }
         },
       },
+      genesis: { synchronizerId: '' },
     }
     // It has what the routes of ROUTES use.
-    return wallet.walletHandlers(context as never) as never
+    return wallet.walletHandlers(parts as never) as never
   }
 
   /** As the validator submits: with a `notAfter`, and the longest deduplication. */

@@ -70,9 +70,15 @@ const status =
   (code: number): Lie =>
   async ({ node, request }) => ({ ...(await node.answer(request)), status: code })
 
+const deny = changingAnswers(() => ({ entry: null }))
+
+/** Requests of the `patient` liar that it answers truly, and then falsely, and so on. */
+const PATIENT_COUNT = 40
+const answeredBy = new WeakMap<SimNode, number>()
+
 export const LIES: Readonly<Record<string, Lie>> = {
   invent: changingAnswers((_, lookup) => invented(lookup)),
-  deny: changingAnswers(() => ({ entry: null })),
+  deny,
   invert: changingAnswers(({ entry }, lookup) =>
     entry === null ? invented(lookup) : { entry: null },
   ),
@@ -88,6 +94,23 @@ export const LIES: Readonly<Record<string, Lie>> = {
       ? invented(lookup)
       : { entry: { ...entry, description: `another one for ${JSON.stringify(lookup)}` } },
   ),
+  /** Lies about some names only. */
+  selective: async ({ node, request, random, client }) => {
+    const isAbout = /n[0-3]\.unverified/.test(fromUtf8(request.body ?? utf8('')))
+    return isAbout ? deny({ node, request, random, client }) : node.answer(request)
+  },
+  /** Answers some names, and keeps silent about others. */
+  silentAboutSome: async ({ node, request }) => {
+    const isAbout = /n[0-3]\.unverified/.test(fromUtf8(request.body ?? utf8('')))
+    return isAbout ? null : node.answer(request)
+  },
+  /** Is honest until it is trusted. */
+  patient: async ({ node, request, random, client }) => {
+    const count = (answeredBy.get(node) ?? 0) + 1
+    answeredBy.set(node, count)
+    const isLie = count % (2 * PATIENT_COUNT) > PATIENT_COUNT
+    return isLie ? deny({ node, request, random, client }) : node.answer(request)
+  },
   /** An earlier answer, presented as the current one. */
   oldAnswer: async ({ node, request, random }) => {
     const now = await node.answer(request)

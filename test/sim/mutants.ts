@@ -11,7 +11,8 @@ export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'faults'> 
   readonly rules: readonly string[]
 }
 
-const LANES = 'packages/reader/src/voted/lanes.ts'
+const ASK = 'packages/reader/src/voted/ask.ts'
+const REPLY = 'packages/reader/src/voted/reply.ts'
 const DECIDE = 'packages/reader/src/voted/decide.ts'
 const BASE = 'packages/reader/src/reader-base.ts'
 const THRESHOLD = "const threshold = votes(read.threshold ?? 'weak')"
@@ -47,21 +48,22 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'counting transport errors',
-      file: LANES,
-      text: "noteEnd(state, flight, { kind: 'failed', reason })",
-      by: `noteEnd(state, flight, ${ABSENCES})`,
+      file: REPLY,
+      text: "onJudged(state, flight, { kind: 'failed', reason })",
+      by: `onJudged(state, flight, ${ABSENCES})`,
     },
     mode: 'at-most-f',
     nodeCount: 4,
-    faults: ['down', 'hung'],
-    rules: ['truth'],
+    faults: ['down'],
+    // A wrong answer needs two dead nodes that are asked at once; else the read is disputed. Hung nodes are asked last.
+    rules: ['truth', 'availability'],
   },
   {
     mutation: {
       mistake: 'counting a bare HTTP 404 as absence',
-      file: LANES,
-      text: 'noteEnd(state, flight, judgeReply(reply))',
-      by: `noteEnd(state, flight, reply.status === 404 ? ${ABSENCES} : judgeReply(reply))`,
+      file: REPLY,
+      text: 'const judged = judgeReply(reply)',
+      by: `const judged: Reply = reply.status === 404 ? ${ABSENCES} : judgeReply(reply)`,
     },
     mode: 'at-most-f',
     faults: ['notFound'],
@@ -81,10 +83,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'counting an absence as a failure',
-      file: 'packages/reader/src/voted/on-reply.ts',
+      file: REPLY,
       text: 'const { index: voter, counters } = source.node',
       by: `const { index: voter, counters } = source.node
-        if (new TextDecoder().decode(vote.answer) === '{"entry":null}') return`,
+        if (new TextDecoder().decode(vote.answer) === '{"entry":null}') return false`,
     },
     mode: 'at-most-f',
     rules: ['availability'],
@@ -92,9 +94,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'reading without a pinned offset',
-      file: 'packages/reader/src/voted/send.ts',
-      text: 'state.askedAtMs = state.nowMs',
-      by: 'state.askedAtMs = state.nowMs; pin = null',
+      file: 'packages/reader/src/voted/step.ts',
+      text: 'askFirst(state, items, pin)',
+      by: 'for (const { rounds } of items) rounds[rounds.length - 1].pin = null; askFirst(state, items, null)',
     },
     mode: 'at-most-f',
     rules: ['availability', 'monotonic-reads'],
@@ -134,9 +136,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mutation: {
       mistake: 'treating a slow node as unreachable',
-      file: 'packages/reader/src/voted/usable.ts',
-      text: 'return isFailing(lane)',
-      by: `return isFailing(lane) || lane.flights.some(
+      file: ASK,
+      text: 'return node.isInsecure || isFailing(node.lanes[channelOf(item)])',
+      by: `const lane = node.lanes[channelOf(item)]
+        return isFailing(lane) || lane.flights.some(
         ({ sentAtMs }) => state.nowMs - Math.max(sentAtMs, lane.answeredAtMs) >= 1000)`,
     },
     mode: 'at-most-f',

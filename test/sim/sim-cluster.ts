@@ -16,17 +16,31 @@ import { LIES, type Lie } from './lies.ts'
  * honest nodes. Any number of nodes may have them.
  */
 export type Condition =
-  | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'sluggish' | 'notFound' | 'failing' }
+  | {
+      readonly kind:
+        | 'up'
+        | 'down'
+        | 'hung'
+        | 'slow'
+        | 'sluggish'
+        | 'erratic'
+        | 'notFound'
+        | 'failing'
+    }
   | { readonly kind: 'lagging'; readonly lagMs: number }
   /** The node lost its state, and rebuilds it within `lagMs`. */
   | { readonly kind: 'wiped'; readonly lagMs: number }
   | { readonly kind: 'stuck' }
-  | { readonly kind: 'lying'; readonly lies: readonly string[] }
+  /** `isFirst`: it answers before all others. */
+  | { readonly kind: 'lying'; readonly lies: readonly string[]; readonly isFirst?: boolean }
 
 const APPLY_MS_MAX = 30
 const SLOW_MS = 300
 /** Too slow for most reads of a proxy, but not for an SDK. */
 const SLUGGISH_MS = 1500
+/** For so long an erratic node is slow, and then quick. */
+const ERRATIC_MS = 700
+const FIRST_MS = 0.01
 const HORIZON_OFFSETS = 400
 
 export type SimMember = {
@@ -71,12 +85,17 @@ export function createSimCluster(options: {
 }): SimCluster {
   const { random } = options
   const latency = random.split()
+  const isFirst = (url: string): boolean =>
+    members.some(
+      (member) =>
+        member.url === url && member.condition.kind === 'lying' && member.condition.isFirst,
+    )
   const world = createSimWorld({
     nodeCount: options.nodeCount,
     startMicros: options.startMicros,
     genesisMicros: options.startMicros - 1_000_000,
     network: options.network ?? 0,
-    latencyMs: () => 0.5 + latency.fraction() * 2,
+    latencyMs: (url) => (isFirst(url) ? FIRST_MS : 0.5 + latency.fraction() * 2),
   })
   const { clock, ledger, network, nodes, urls, genesisHash } = world
   const lying = random.split()
@@ -108,6 +127,9 @@ export function createSimCluster(options: {
         case 'slow':
         case 'sluggish':
           await clock.delay(condition.kind === 'slow' ? SLOW_MS : SLUGGISH_MS)
+          return node.answer(request)
+        case 'erratic':
+          if (Math.floor(clock.monotonicMs() / ERRATIC_MS) % 2 === 0) await clock.delay(SLOW_MS)
           return node.answer(request)
         case 'notFound':
         case 'failing': {
@@ -189,7 +211,7 @@ export function createSimCluster(options: {
       for (const member of members) applyLater(member, ledger.head())
     },
     steadyCount: (sinceMs) => countSince(sinceMs, ['up']),
-    answeringCount: (sinceMs) => countSince(sinceMs, ['up', 'slow', 'sluggish']),
+    answeringCount: (sinceMs) => countSince(sinceMs, ['up', 'slow', 'sluggish', 'erratic']),
     transportFor: (client) => ({
       ...network,
       request: (request) => {

@@ -5,7 +5,7 @@
 import type { Outcome, ReadOptions } from '@quorumscan/reader'
 import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
-import { type Lookup, maxFaulty, thresholdVotes } from '@quorumscan/verifier'
+import { type Lookup, maxFaulty, memberSetOf, thresholdVotes } from '@quorumscan/verifier'
 import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts'
 import { LIES } from './lies.ts'
 import { type Condition, createSimCluster, type SimCluster } from './sim-cluster.ts'
@@ -37,6 +37,7 @@ const FAULTS: readonly FaultKind[] = [
   'hung',
   'slow',
   'sluggish',
+  'erratic',
   'notFound',
   'failing',
   'lagging',
@@ -86,6 +87,9 @@ const PLAUSIBLE_LIES = [
   'deny',
   'invert',
   'steal',
+  'selective',
+  'silentAboutSome',
+  'patient',
   'equivocate',
   'oldAnswer',
   'newerTime',
@@ -159,9 +163,11 @@ function lying(random: SeededRandom, options: SimOptions): Condition {
   const some = random.chance(0.5) ? PLAUSIBLE_LIES : Object.keys(LIES)
   const names = options.lies ?? some
   // More than f colluding liars agree on the same inversion of the truth.
-  if (options.mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
+  if (options.mode === 'beyond-f' && random.chance(0.7))
+    return { kind: 'lying', lies: ['invert'], isFirst: random.chance(0.3) }
   const count = random.integer(1, 3)
-  return { kind: 'lying', lies: Array.from({ length: count }, () => random.pick(names)) }
+  const lies = Array.from({ length: count }, () => random.pick(names))
+  return { kind: 'lying', lies, isFirst: random.chance(0.3) }
 }
 
 function appendRandomEntry(cluster: SimCluster, random: SeededRandom): void {
@@ -247,6 +253,8 @@ async function runClient(input: {
   let stored = 0
   const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
   const stalls = createStalls()
+  // Of its own, so that the world does not depend on the order in which a reader asks.
+  const order = createSeededRandom(input.options.seed + client)
   const start = (): Reader => {
     const options = stalls.through({
       waitMs,
@@ -256,6 +264,7 @@ async function runClient(input: {
       transport: cluster.transportFor(client),
       clock,
       crypto: simCrypto,
+      random: () => order.fraction(),
       allowPrivateAddresses: true,
       floorStore: {
         load: async () => stored,
@@ -296,7 +305,6 @@ async function readOnce(input: {
 }): Promise<void> {
   const { cluster, random, stalls } = input
   const { clock } = cluster
-  const nodeCount = cluster.members.length
   const lookup = random.chance(0.8) ? { name: random.pick(NAMES) } : { party: random.pick(PARTIES) }
   const options = chooseOptions(random, cluster)
   const startMs = clock.monotonicMs()
@@ -306,7 +314,10 @@ async function readOnce(input: {
     client: input.client,
     lookup,
     options,
-    votesNeeded: thresholdVotes(options.threshold ?? 'weak', nodeCount) as number,
+    votesNeeded: thresholdVotes(
+      options.threshold ?? 'weak',
+      memberSetOf(cluster.genesis),
+    ) as number,
     startMs,
     endMs: clock.monotonicMs(),
     endMicros: clock.nowMicros(),

@@ -21,7 +21,7 @@ it('the README has the current size of a first lookup with the SDK', async () =>
 })
 
 it('the README has the sizes and versions of all measured clients', () => {
-  const { devDependencies } = JSON.parse(readFileSync('test/package.json', 'utf8'))
+  const { devDependencies } = JSON.parse(readFileSync('test/comparisons/package.json', 'utf8'))
   for (const client of CLIENTS) expect(figureIn(document, client), client).toBeGreaterThan(0)
   for (const name of ['viem', 'ethers'])
     expect(document, 'Run: npm run docs:sizes').toContain(`${name} ${devDependencies[name]}`)

@@ -1,7 +1,7 @@
 /** Sizes of the code of a first lookup of a name, with gzip: of the SDK, and of well-known clients. */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { type Plugin, rolldown } from 'rolldown'
 import { ROOT } from '../support/root.ts'
 
 export const README = join(ROOT, 'README.md')
@@ -15,7 +15,7 @@ const VIEM = `import { createClient, http } from 'viem'
 const LOOKUPS = {
   // Includes the module that the first lookup imports at run time.
   quorumscan: `import { createScan } from '@quorumscan/sdk'
-    import { createScanLookups } from '../sdk/src/names/lookups.ts'
+    import { createScanLookups } from '../../sdk/src/names/lookups.ts'
     const scan = createScan({ seeds: ['https://node.example'], genesis: '00' })
     console.log(await scan.names.resolve('alice'), createScanLookups)`,
   viem: `${VIEM}
@@ -32,30 +32,31 @@ const LOOKUPS = {
 export type Client = keyof typeof LOOKUPS
 export const CLIENTS = Object.keys(LOOKUPS) as Client[]
 
-/** Omits all other modules that a client imports at run time. */
-const withoutLaterModules: Plugin = {
+/** Where the packages of all clients are found. */
+const ENTRY = join(ROOT, 'test/comparisons/lookup.ts')
+
+/** Bundles this code, without the modules that a client imports at run time. */
+const withoutLaterModules = (code: string): Plugin => ({
   name: 'without-later-modules',
-  setup({ onResolve }) {
-    onResolve({ filter: /./ }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path, external: true } : undefined,
-    )
+  resolveId(id, _importer, { kind }) {
+    if (id === ENTRY) return id
+    return kind === 'dynamic-import' ? { id, external: true } : null
   },
-}
+  load: (id) => (id === ENTRY ? code : null),
+})
 
 /** @returns Kilobytes (1 000 bytes) of the minified bundle, with one decimal. */
 export async function kilobytesOf(client: Client): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: { contents: LOOKUPS[client], resolveDir: join(ROOT, 'test') },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
+  const build = await rolldown({
+    input: ENTRY,
     platform: 'browser',
-    conditions: ['@quorumscan/source'],
-    plugins: [withoutLaterModules],
+    logLevel: 'silent',
+    resolve: { conditionNames: ['@quorumscan/source'] },
+    plugins: [withoutLaterModules(LOOKUPS[client])],
   })
-  const [bundle] = outputFiles
-  return ((bundle === undefined ? 0 : gzipSync(bundle.contents).length) / 1_000).toFixed(1)
+  const { output } = await build.generate({ format: 'esm', minify: true, comments: false })
+  await build.close()
+  return (gzipSync(output[0].code).length / 1_000).toFixed(1)
 }
 
 const figure = (client: Client) => new RegExp(`(<!-- size of ${client} -->)([\\d.]+)(?= kB)`)

@@ -9,9 +9,9 @@ import { loadOf, PAGE_NAMES, type Page, pageIn, SDK_README, withPage } from './p
 
 /** Bytes until the first answer. */
 const LIMITS: Readonly<Record<Page, number>> = {
-  'a name': 23_300,
-  'a name and a balance': 29_200,
-  'a typed recipient': 28_100,
+  'a name': 24_000,
+  'a name and a balance': 29_800,
+  'a typed recipient': 30_100,
 }
 /** What no page needs for its first answer. */
 const LATER = [

@@ -13,8 +13,8 @@ import { gunzipSync } from 'node:zlib'
 import { verifySignature } from '@quorumscan/base'
 import { required, serve } from '@quorumscan/testkit'
 import { createPlatformCrypto, createWebCrypto, fromHex, isUsableKey } from '@quorumscan/verifier'
-import { build } from 'esbuild'
 import { describe, it, type TestContext } from 'vitest'
+import { bundleScript } from '../support/bundle.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { type PackageName, packageFiles } from '../support/packages.ts'
 import { expectAll } from './tally.ts'
@@ -69,13 +69,7 @@ async function judgeInChromium(signed: readonly Signed[]): Promise<readonly bool
       isUsableKey(publicKey) && createWebCrypto().verifyEd25519({
         publicKey: fromHex(publicKey), message: fromHex(message), signature: fromHex(signature),
       })))`
-  const bundle = await build({
-    stdin: { contents: code, resolveDir: import.meta.dirname },
-    conditions: ['@quorumscan/source'],
-    bundle: true,
-    write: false,
-    format: 'iife',
-  })
+  const script = await bundleScript(code, import.meta.dirname, { isFromSources: true })
   const browser = await launchChromium()
   // WebCrypto needs a page of a secure origin, such as the loopback address.
   await using server = await serve((_request, response) => {
@@ -84,7 +78,7 @@ async function judgeInChromium(signed: readonly Signed[]): Promise<readonly bool
   try {
     const page = await browser.newPage()
     await page.goto(server.url)
-    await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' })
+    await page.addScriptTag({ content: script })
     return await page.evaluate(`judge(${JSON.stringify(signed)})`)
   } finally {
     await browser.close()

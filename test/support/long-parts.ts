@@ -81,6 +81,12 @@ export const PARTS: readonly LongPart[] = [
     minutes: 12,
   },
   {
+    name: 'heap',
+    shows: 'no process keeps objects for the requests that it has answered',
+    files: ['test/e2e/heap.test.ts'],
+    minutes: 15,
+  },
+  {
     name: 'java',
     shows: "Java's HttpClient with its defaults reads nodes, the proxy and `/v2`",
     files: ['apps/validator/src/java-client.integration.test.ts'],
@@ -375,6 +381,11 @@ export const PARTS: readonly LongPart[] = [
     name: 'refused-entries',
     shows:
       'entries that the state refuses do not reach the log, or cost four addresses their bytes',
+    files: ATTACKS,
+  },
+  {
+    name: 'permanent-bytes',
+    shows: 'addresses without a token add to the state what a day permits',
     files: ATTACKS,
   },
   {

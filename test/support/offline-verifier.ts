@@ -1,7 +1,7 @@
 /** The verifier of certified answers as one script without modules, and documents for it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { bundleScript } from './bundle.ts'
 import type { Vector } from './vector.ts'
 
 /** Verifies a vector with the text of the genesis. @throws {Error} If it is invalid. */
@@ -12,15 +12,8 @@ const CODE = `
   globalThis.verify = verifyVector`
 
 /** A script that defines the global function `verify`. */
-export async function buildVerifier(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: { contents: CODE, resolveDir: import.meta.dirname },
-    conditions: ['@quorumscan/source'],
-    bundle: true,
-    format: 'iife',
-    write: false,
-  })
-  return outputFiles[0]?.text ?? ''
+export function buildVerifier(): Promise<string> {
+  return bundleScript(CODE, import.meta.dirname, { isFromSources: true })
 }
 
 export function readStored(): { readonly genesis: string; readonly vectors: readonly Vector[] } {

@@ -9,7 +9,7 @@ import { productSources, read } from '../support/tree.ts'
 
 /** What runs in a process of an operator. Packages for browsers have no metrics: they cannot import `base`. */
 const PROCESSES =
-  /^(?:packages\/(?!verifier|reader|ledger\/|model|api|errors|testkit)[^/]+|apps\/(?!console)[^/]+|cluster)\/src\/(?!chaos\/|(?:.*\/)?testing\/)/
+  /^(?:packages\/(?!verifier|reader|ledger\/|model|api|errors|testkit)[^/]+|apps\/(?!console)[^/]+|cluster)\/src\/(?!judge\/chaos\/|(?:.*\/)?testing\/)/
 
 /** Collections that end with one call, although a function within changes them: by file and name. */
 const OF_ONE_CALL: Readonly<Record<string, readonly string[]>> = {

@@ -43,15 +43,8 @@ describe('house rules', () => {
     expect(matchingLines(sources, call)).toEqual([])
   })
 
-  it('signals are combined by `anySignal`, which drops no signal; packages for browsers have their own', () => {
-    const owners =
-      /^(packages\/base\/src\/waiting\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
-    expect(
-      matchingLines(
-        productSources.filter((file) => !owners.test(file)),
-        /AbortSignal\.any\(/,
-      ),
-    ).toEqual([])
+  it('signals are combined by `linkedController`, which lets go of them', () => {
+    expect(matchingLines(productSources, /AbortSignal\.any\(/)).toEqual([])
   })
 
   it('the limit of a length has one name and one declaration, which others import', () => {
@@ -142,6 +135,29 @@ describe('house rules', () => {
       /[gG]enesis\.nodes\b|\bnodes\b[^{}]*\} = (?:\w+\.)*[gG]enesis\b|\bnodes\b[^{}]*\}: Genesis\b|genesis: \{[^}]*\bnodes\b|Genesis\['nodes'\]/
     expect(matchingLines(productSources, reading).length).toBeGreaterThan(0)
     expect(matchingLines(others, reading)).toEqual([])
+  })
+
+  it('the folders of a replica import downwards, from ingest to storage', () => {
+    const folders = ['storage', 'reads', 'state-tree', 'snapshot', 'clean-up', 'ingest']
+    const upwards = folders.flatMap((folder, at) => {
+      const own = productSources.filter((file) =>
+        file.startsWith(`packages/replica/src/${folder}/`),
+      )
+      expect(own.length, folder).toBeGreaterThan(1)
+      const above = folders.slice(at + 1).join('|')
+      return above === '' ? [] : matchingLines(own, new RegExp(`from '\\.\\./(?:${above})/`))
+    })
+    expect(upwards).toEqual([])
+  })
+
+  it('what operators run knows no faults: the rig adds them (Rule 9)', () => {
+    const product = productSources.filter((file) =>
+      /^packages\/(?:supervisor|operator)\//.test(file),
+    )
+    expect(product.length).toBeGreaterThan(20)
+    expect(
+      matchingLines(product, /QS_FAULT|\b[fF]ault(?:s|y)?(?:Sockets?|File|Runner|Spec)/),
+    ).toEqual([])
   })
 
   it('the console imports only types, words and a median of our packages, no server code', () => {

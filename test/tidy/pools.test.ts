@@ -55,6 +55,22 @@ it('the numbers of a row are those of the code', () => {
   }
 })
 
+it('the numbers of connections and of unread bytes are the default limits of a server', () => {
+  const code = read('packages/server/src/limits.ts')
+  const limit = (name: string): number => {
+    const [, factors = ''] = new RegExp(`^  ${name}: ([\\d_ *]+),$`, 'm').exec(code) ?? []
+    return factors.split('*').reduce((product, text) => product * Number(text), 1)
+  }
+  const mib = (name: string) => `${limit(name) / 2 ** 20} MiB`
+  expect(rows.find(([name]) => name === 'connections')?.[1]).toBe(
+    `${limit('connectionsMax')}; ${limit('connectionsPerClientMax')} of a client, ` +
+      `${limit('connectionsPerNetworkMax')} of a network`,
+  )
+  expect(rows.find(([name]) => name === 'bytes that clients have not read')?.[1]).toBe(
+    `${mib('unreadBytesMax')}; ${mib('unreadBytesPerClientMax')} of a client`,
+  )
+})
+
 it('every row names its limit, its owners and how they share it, and a test of a greedy one', () => {
   expect(rows.length).toBeGreaterThan(10)
   for (const row of rows) {

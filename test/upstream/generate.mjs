@@ -1,8 +1,8 @@
 /**
  * Makes the facts about upstream's interfaces from its OpenAPI documents (YAML): `node generate.mjs DIRECTORY`. Only names
  * are taken: operations, the members of their requests, and which are required. Our words are kept from the files that
- * exist; what is new has none, and `members.test.ts` names it. Without a directory only the summary in
- * docs/upstream.md is written.
+ * exist; what is new has none, and `members.test.ts` names it. Without a directory only the tables in
+ * docs/upstream.md and README.md are written.
  *
  * `word` of an operation: `implemented` (as `ours`, if that has another name), `missing`, or `refused`.
  * `word` of a member of an implemented operation: `implemented`, `refused` (any value that asks for something is
@@ -12,9 +12,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import { operationsOf } from './members.mjs'
-import { withSummary } from './summary.mjs'
-
-const PAGE = new URL('../../docs/upstream.md', import.meta.url)
+import { PAGES, withFacts } from './summary.mjs'
 
 const [directory] = process.argv.slice(2)
 const files = directory === undefined ? [] : readdirSync(directory)
@@ -25,7 +23,10 @@ for (const file of files.filter((name) => name.endsWith('.yaml'))) {
   writeFileSync(target, textOf({ version: document.info.version, operations }))
 }
 
-writeFileSync(PAGE, withSummary(readFileSync(PAGE, 'utf8')))
+for (const path of Object.keys(PAGES)) {
+  const file = new URL(`../../${path}`, import.meta.url)
+  writeFileSync(file, withFacts(path, readFileSync(file, 'utf8')))
+}
 
 /** The words of a file, by operation and member. */
 function wordsOf(target) {

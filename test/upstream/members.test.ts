@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/api'
 import { describe, expect, it } from 'vitest'
 import { operationName, operationsOf } from './members.mjs'
-import { readFacts, withSummary } from './summary.mjs'
+import { PAGES, readFacts, withFacts } from './summary.mjs'
 
 type Route = {
   readonly method: string
@@ -105,7 +105,10 @@ it('the operations that the ledger interface answers with 501 are those that the
   expect(answered.toSorted()).toEqual(refused.map(({ operation }) => operation).toSorted())
 })
 
-it('docs/upstream.md has the present summary (`node test/upstream/generate.mjs`)', () => {
-  const page = readFileSync(new URL('../../docs/upstream.md', import.meta.url), 'utf8')
-  expect(page).toBe(withSummary(page))
-})
+it.each(Object.keys(PAGES) as (keyof typeof PAGES)[])(
+  '%s has the present facts (`node test/upstream/generate.mjs`)',
+  (path) => {
+    const page = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    expect(page).toBe(withFacts(path, page))
+  },
+)

@@ -16,4 +16,5 @@ export type Facts = {
   }[]
 }
 export function readFacts(): readonly Facts[]
-export function withSummary(page: string): string
+export const PAGES: Readonly<Record<'docs/upstream.md' | 'README.md', unknown>>
+export function withFacts(path: keyof typeof PAGES, page: string): string

@@ -1,4 +1,4 @@
-/** The facts about upstream's interfaces as docs/upstream.md shows them. */
+/** The facts about upstream's interfaces as docs/upstream.md and the README show them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -16,20 +16,43 @@ export function readFacts() {
     }))
 }
 
-/** The page with the present summary between its marks. @throws {Error} If the page has no marks. */
-export function withSummary(page) {
+/** The pages that have facts between marks, by their path in the repository, each with what makes its text. */
+export const PAGES = { 'docs/upstream.md': summaryOf, 'README.md': sharesOf }
+
+/** The page with the present facts between its marks. @throws {Error} If the page has no marks. */
+export function withFacts(path, page) {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin < 0 || end < begin) throw new Error('docs/upstream.md has no marks for the summary')
-  return page.slice(0, begin + BEGIN.length) + summaryOf(readFacts()) + page.slice(end)
+  if (begin < 0 || end < begin) throw new Error(`${path} has no marks for the facts`)
+  return page.slice(0, begin + BEGIN.length) + PAGES[path](readFacts()) + page.slice(end)
+}
+
+function countsOf({ operations }) {
+  const count = (word) => operations.filter((operation) => operation.word === word).length
+  const [implemented, refused] = [count('implemented'), count('refused')]
+  return {
+    implemented,
+    refused,
+    missing: count('missing'),
+    ofAll: percent(implemented, operations.length),
+    ofOthers: percent(implemented, operations.length - refused),
+  }
+}
+
+/** Two numbers of each document. */
+function sharesOf(facts) {
+  const rows = facts.map((fact) => {
+    const { ofAll, ofOthers } = countsOf(fact)
+    return `| ${fact.document} | ${fact.version} | ${ofAll} | ${ofOthers} |\n`
+  })
+  const head =
+    '| document | version | of all operations | of those not refused |\n|---|---|---|---|\n'
+  return `\n${head}${rows.join('')}\n`
 }
 
 function summaryOf(facts) {
-  const counted = facts.map(({ document, version, operations }) => {
-    const count = (word) => operations.filter((operation) => operation.word === word).length
-    const [implemented, refused] = [count('implemented'), count('refused')]
-    const ofAll = percent(implemented, operations.length)
-    const ofOthers = percent(implemented, operations.length - refused)
-    return `| ${document} | ${version} | ${implemented} | ${refused} | ${count('missing')} | ${ofAll} | ${ofOthers} |\n`
+  const counted = facts.map((fact) => {
+    const { implemented, refused, missing, ofAll, ofOthers } = countsOf(fact)
+    return `| ${fact.document} | ${fact.version} | ${implemented} | ${refused} | ${missing} | ${ofAll} | ${ofOthers} |\n`
   })
   const head =
     '| document | version | operations implemented | refused | missing | of all | of those not refused |\n|---|---|---|---|---|---|---|\n'

@@ -12,8 +12,8 @@ import { webcrypto } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
-import { context } from 'esbuild'
 import { parseSync, Visitor } from 'oxc-parser'
+import { rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = join(ROOT, 'packages/verifier/src')
@@ -119,40 +119,39 @@ function removalsOf(file, excluded) {
   return found
 }
 
-let mutated = null
-const builder = await context({
-  stdin: {
-    contents: `import { verifyVector } from '../support/library-verifier.ts'\nglobalThis.verify = verifyVector`,
-    resolveDir: import.meta.dirname,
-  },
-  conditions: ['@quorumscan/source'],
-  bundle: true,
-  format: 'iife',
-  write: false,
-  logLevel: 'silent',
-  plugins: [
-    {
-      name: 'mutant',
-      setup: ({ onLoad }) =>
-        onLoad({ filter: /packages\/verifier\/src\/.*\.ts$/ }, ({ path }) =>
-          mutated !== null && join(SOURCES, mutated.file) === path
-            ? { contents: mutated.text, loader: 'ts' }
-            : undefined,
-        ),
-    },
-  ],
-})
+const ENTRY = join(import.meta.dirname, 'mutant.ts')
+const CODE = `import { verifyVector } from '../support/library-verifier.ts'\nglobalThis.verify = verifyVector`
+
+/** @param mutant - A file of the verifier with its text; null: no file is changed. */
+async function bundleOf(mutant) {
+  const changed = mutant === null ? null : join(SOURCES, mutant.file)
+  const build = await rolldown({
+    input: ENTRY,
+    platform: 'browser',
+    logLevel: 'silent',
+    resolve: { conditionNames: ['@quorumscan/source'] },
+    plugins: [
+      {
+        name: 'mutant',
+        resolveId: (id) => (id === ENTRY ? id : null),
+        load: (id) => (id === ENTRY ? CODE : id === changed ? mutant.text : null),
+      },
+    ],
+  })
+  const { output } = await build.generate({ format: 'iife', codeSplitting: false })
+  await build.close()
+  return output[0].code
+}
 
 const { genesis, vectors } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'certified.json'), 'utf8'),
 )
 
 async function verifierOf(mutant) {
-  mutated = mutant
-  const { outputFiles } = await builder.rebuild()
+  const code = await bundleOf(mutant)
   const globals = { TextDecoder, TextEncoder, atob, btoa, crypto: webcrypto }
   const inside = createContext(globals)
-  runInContext(outputFiles[0].text, inside)
+  runInContext(code, inside)
   return async (vector) => {
     try {
       const { answer, signers } = await inside.verify(genesis, vector)
@@ -189,7 +188,6 @@ for (const removal of removals) {
   if (killer === undefined) survivors.push(removal.name)
   else order = [killer, ...order.filter((vector) => vector !== killer)]
 }
-await builder.dispose()
 
 console.log(`${removals.length} removals, ${survivors.length} survive`)
 for (const name of survivors) console.log(`  ${name}\n    ${REDUNDANT[name] ?? 'NOT LISTED'}`)

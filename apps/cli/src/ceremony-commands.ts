@@ -14,7 +14,7 @@ import {
   readGenesis,
 } from '@quorumscan/operator'
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
-import { maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { choice, printResult, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
@@ -128,8 +128,8 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
               'A member file is missing or differs from the one used for the genesis: ask its operator for it',
           )
       }
-      const n = document.nodes.length
-      const json = { hash, n, f: maxFaulty(n), q: quorumOf(n), driver: document.ordering.driver }
+      const { n, f, quorum: q } = memberSetOf(document)
+      const json = { hash, n, f, q, driver: document.ordering.driver }
       const lines = [
         ...ceremony.describeGenesis(document),
         ...(members.length > 0 ? ['The genesis matches these member files.'] : []),

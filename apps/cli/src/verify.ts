@@ -83,14 +83,11 @@ export function readClusterGenesis({ path, genesisFile }: DataDirectory): Genesi
 
 /** Votes that a threshold needs in the network of this genesis. @throws {UsageError} */
 export function parseVotes(text: string, genesis: Genesis): number {
-  const nodeCount = memberSetOf(genesis).n
-  const threshold = parseThreshold(text, nodeCount)
-  const votes = threshold === undefined ? undefined : thresholdVotes(threshold, nodeCount)
+  const set = memberSetOf(genesis)
+  const threshold = parseThreshold(text, set)
+  const votes = threshold === undefined ? undefined : thresholdVotes(threshold, set)
   if (votes !== undefined) return votes
-  const votesMin = thresholdVotes('weak', nodeCount)
-  throw new UsageError(
-    `a threshold is weak, strong, all or a number from ${votesMin} to ${nodeCount}`,
-  )
+  throw new UsageError(`a threshold is weak, strong, all or a number from ${set.f + 1} to ${set.n}`)
 }
 
 /** The proven values as JSON. */

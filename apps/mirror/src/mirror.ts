@@ -183,20 +183,21 @@ async function createChecker(sources: Sources, given: MirroredNetwork | undefine
   const network = { genesis, genesisHash, sha256, crypto: createPlatformCrypto() }
   const verifier = createCertifiedVerifier(network)
   const certificates = createCertificateChecks(network)
+  const set = memberSetOf(genesis)
   return {
     isSettled,
     genesisBytes: utf8(canonicalJson(genesis)),
     /** The check of an answer to this request, which rejects one that proves nothing. */
     checkOf(mirrored: Mirrored) {
       const { signers, min_offset: minOffset } = optionsOf(mirrored.request)
-      const threshold = parseThreshold(signers ?? 'weak', memberSetOf(genesis).n)
+      const threshold = parseThreshold(signers ?? 'weak', set)
       if (threshold === undefined)
         throw new ScanError('INVALID_QUORUM', 'signers is weak, strong, all or a number')
       const isCertificate = mirrored.operation === 'getCertificate'
       const query = isCertificate
         ? null
         : proofQueryOf(mirrored.operation, mirrored.request, network)
-      const count = thresholdVotes(threshold, memberSetOf(genesis).n) ?? 0
+      const count = thresholdVotes(threshold, set) ?? 0
       return async ({ body }: TransportReply) => {
         const text = textOf(body)
         const proven =

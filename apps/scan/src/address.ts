@@ -33,7 +33,9 @@ type Publisher = Pick<App, 'name' | 'clock' | 'genesisHash' | 'logger' | 'random
 export async function publishAddress(publisher: Publisher, url: string): Promise<void> {
   const { logger, signal } = publisher
   await retry(() => publishOnce(publisher, url), {
-    ...publisher,
+    clock: publisher.clock,
+    random: publisher.random,
+    signal,
     attemptsMax: Number.POSITIVE_INFINITY,
     delayMsMin: RETRY_MS_MIN,
     delayMsMax: RETRY_MS_MAX,

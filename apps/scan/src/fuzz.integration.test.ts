@@ -9,7 +9,7 @@ import { catalogue } from '@quorumscan/errors'
 import { untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createContext } from './context.ts'
+import { openScan } from './parts.ts'
 import { createServer } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -147,9 +147,9 @@ function stringify(value: unknown): string {
 
 it('no request gets a 500, and every error has a code and the offset of the head', async () => {
   await using network = await startNetwork(1)
-  await using context = await createContext(await network.config(0))
-  await untilTrue('the replica to be live', () => context.replica.state() === 'live')
-  const server = createServer(context, () => 0)
+  await using parts = await openScan(await network.config(0))
+  await untilTrue('the replica to be live', () => parts.follower.replica.state() === 'live')
+  const server = createServer(parts, () => 0)
   const request = fc.oneof(
     fc.record({ method: fc.constant('GET' as const), path, query, headers }),
     fc.record({ method: fc.constant('POST' as const), path: postPath, headers, body }),

@@ -1,6 +1,8 @@
 /** The scan process. */
 import { runProcess } from '@quorumscan/base'
-import { readScanConfig } from '@quorumscan/config'
+import { readProcessConfig, readScanConfig } from '@quorumscan/config'
 import { startScan } from './server.ts'
 
-await runProcess(async (signal) => startScan(readScanConfig(process.env), { signal }))
+await runProcess(async (signal) =>
+  startScan(readProcessConfig(process.env, readScanConfig), { signal }),
+)

@@ -13,45 +13,58 @@ import {
 } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import { createAppliedOutcomes, refusalIn } from './applied-outcomes.ts'
-import { type Context, createContext } from './context.ts'
 import { createLookupHandlers } from './handlers/name-lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { createUpstreamHandlers } from './handlers/upstream-reads.ts'
+import { openScan, type ScanParts } from './parts.ts'
 import { headHeaders } from './pinned.ts'
 
 /** Listens at once and answers at the head it has; `/readyz` reports when it has caught up. */
-export const startScan = appStarter(createContext, createServer, (context, { url }) =>
-  context.publishAddress(context.config.publicUrl ?? url),
+export const startScan = appStarter(openScan, createServer, (parts, { url }) =>
+  parts.publishAddress(parts.config.publicUrl ?? url),
 )
 
 /** @param port - Returns the port listened on. */
-export function createServer(context: Context, port: () => number): HttpServer {
-  const { genesis, genesisHash, log, replica } = context
-  const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
+export function createServer(parts: ScanParts, port: () => number): HttpServer {
+  const { app, follower, party } = parts
+  const { name, clock, metrics, certificates, genesis, genesisHash } = app
+  const { certifier, clocks, log, logDisk, members, replica, snapshots } = follower
+  const certified = createCertifiedAnswers({ genesis, certifier, replica: replica.proofs })
   const network = { genesis, genesisHash, sha256 }
   const polls = createLongPolls()
   const outcomes = createAppliedOutcomes(replica)
   const server = buildServer({
-    ...context.serving,
+    ...app.serving,
     routes: scanRoutes,
     handlers: {
-      ...createHealthHandlers(context, {
-        port,
-        // Lookups continue while the node is not ready (D-10).
-        assertReady: context.assertReady,
-        state: context.state,
-        head: () => replica.head(),
-        detail() {
-          const details = [context.members.ownProblem(), context.logDisk.detail()]
-          return details.filter((one) => one !== null).join('; ') || null
+      ...createHealthHandlers(
+        { name, clock, clocks, certificates, metrics },
+        {
+          port,
+          // Lookups continue while the node is not ready (D-10).
+          assertReady: follower.assertReady,
+          state: follower.state,
+          head: () => replica.head(),
+          detail() {
+            const details = [members.ownProblem(), logDisk.detail()]
+            return details.filter((one) => one !== null).join('; ') || null
+          },
+          members: members.list,
+          memory: follower.memory,
         },
-        members: context.members.list,
-        memory: context.memory,
-      }),
+      ),
       ...createLookupHandlers({ reads: replica, certified, network }),
-      ...createNetworkHandlers({ ...context, reads: replica, certified, polls }),
-      ...createUpstreamHandlers({ ...context, reads: replica }),
-      ...createSnapshotHandlers(context),
+      ...createNetworkHandlers({
+        reads: replica,
+        genesis,
+        name,
+        party,
+        certified,
+        certifier,
+        polls,
+      }),
+      ...createUpstreamHandlers({ reads: replica, genesis }),
+      ...createSnapshotHandlers({ snapshots }),
       async judgeEntry({ body }) {
         const { offset } = replica.head()
         const bytes = body ?? new Uint8Array()
@@ -61,7 +74,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
         const decoded = readEntry(bytes, genesisHash)
         if (decoded.kind !== 'submission')
           throw new ScanError('INVALID_ARGUMENT', 'this is no entry of this network')
-        const { result, growth } = await replica.judge(decoded.submission)
+        const { result, growth } = await replica.dryRun(decoded.submission)
         return { body: { offset, refusal: refusalIn(result), growth, is_applied: false } }
       },
       readEngine: async ({ body, signal }) => ({
@@ -71,7 +84,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
     },
     prefix: '/api/scan', // D-3.
     documents: { '/openapi.json': () => apiDocuments().scan },
-    metrics: context.metrics,
+    metrics,
     commonHeaders: () => headHeaders(replica.head()),
   })
   server.addHook('preClose', async () => polls.endAll())

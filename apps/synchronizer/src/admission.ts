@@ -97,7 +97,7 @@ export function createAdmission(options: {
         if (judgement.refusal !== null) throw toScanError(judgement.refusal)
         if (judgement.isLate) count.unjudged()
         // Unknown bytes count as those of the entry.
-        budgets.chargeGrowth(submitter, Math.max(0, judgement.growth ?? bytes.byteLength))
+        budgets.chargeGrowth(submitter, judgement.growth ?? bytes.byteLength)
       }
       room.note(bytes.byteLength)
       await log.append(bytes, submitter.client)

@@ -64,9 +64,9 @@ export function createRateBudgets(options: {
     /** Takes from the submitter what the entry costs beyond that. */
     charge: (submitter: Submitter, units: number) =>
       bucketOf(submitter).charge(submitter.client, units),
-    /** Takes the bytes that the entry of an anonymous client adds to the state. */
+    /** Takes the bytes that the entry of an anonymous client adds to the state. One that adds none has always room. */
     chargeGrowth({ isPeer, client }: Submitter, bytes: number): void {
-      if (!isPeer) growth.charge(client, bytes)
+      if (!isPeer && bytes > 0) growth.charge(client, bytes)
     },
     /**
      * Takes what an entry has cost, afterwards: the submitter waits until it is paid. Of anonymous clients only the address

@@ -1,8 +1,8 @@
 /** The synchronizer process. */
 import { runProcess } from '@quorumscan/base'
-import { readSynchronizerConfig } from '@quorumscan/config'
+import { readProcessConfig, readSynchronizerConfig } from '@quorumscan/config'
 import { startSynchronizer } from './server.ts'
 
 await runProcess(async (signal) =>
-  startSynchronizer(readSynchronizerConfig(process.env), { signal }),
+  startSynchronizer(readProcessConfig(process.env, readSynchronizerConfig), { signal }),
 )

@@ -1,5 +1,6 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createMetrics } from '@quorumscan/runtime'
+import { memberSetOf } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { measuredLog } from './metrics.ts'
 
@@ -7,6 +8,8 @@ type Log = Parameters<typeof measuredLog>[1]['log']
 
 /** The metrics of a log. */
 async function metricsOf(log: Partial<Log>, memberCount = 4): Promise<string> {
+  const names = Array.from({ length: memberCount }, (_, index) => `sv-${index}`)
+  const nodes = names.map((name) => ({ name, scanKey: '', operatorKey: '' }))
   const metrics = createMetrics()
   const measured = measuredLog(
     { metrics, clock: createSystemClock() },
@@ -20,7 +23,7 @@ async function metricsOf(log: Partial<Log>, memberCount = 4): Promise<string> {
         ...log,
       },
       followerCount: () => 5,
-      memberCount,
+      set: memberSetOf({ nodes }),
     },
   )
   await measured.append(new Uint8Array(), 'alice').catch(() => {})

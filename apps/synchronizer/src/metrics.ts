@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import type { OrderedLog } from '@quorumscan/log'
 import { type Metrics, measureFailuresTolerated } from '@quorumscan/runtime'
-import { blockQuorumOf } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
 import type { EntryCounts } from './admission.ts'
 
 const MS_PER_SECOND = 1000
@@ -35,11 +35,11 @@ export function measuredLog(
   options: {
     readonly log: Appending & Pick<OrderedLog, 'ordering' | 'state'>
     readonly followerCount: () => number
-    /** The number of members of the network. */
-    readonly memberCount: number
+    /** The members that order together. */
+    readonly set: Pick<MemberSet, 'n' | 'blockQuorum'>
   },
 ): Appending {
-  const { log, followerCount, memberCount } = options
+  const { log, followerCount, set } = options
   const timeOf = metrics.durations({
     name: 'log_append_duration_seconds',
     help: 'Time until an entry is ordered, with the wait for its group or block.',
@@ -60,7 +60,7 @@ export function measuredLog(
   measureFailuresTolerated(metrics, () => {
     const report = log.ordering()
     if (report === null) return []
-    const margin = memberCount - report.absent.length - blockQuorumOf(memberCount)
+    const margin = set.n - report.absent.length - set.blockQuorum
     // The members absent from the last block do not show the present margin.
     return [['ordering', log.state() === 'stalled' ? Math.min(margin, -1) : margin]]
   })

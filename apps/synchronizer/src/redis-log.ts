@@ -29,7 +29,7 @@ export async function openRedisLog(
     readonly signal: AbortSignal
   },
 ): Promise<OrderedLog> {
-  const { clock, random, logger, genesis, genesisHash } = app
+  const { clock, random, logger, metrics, genesis, genesisHash } = app
   const confirmationsMin = memberSetOf(genesis).f + 1
   const keyPair = await readKeyPair(options.keyFile)
   const log = { redis: options.redis, genesis: { ...genesis, hash: genesisHash } }
@@ -51,7 +51,7 @@ export async function openRedisLog(
         onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
       }),
     )
-    const chain = resources.opened(watchChain({ ...app, log }))
+    const chain = resources.opened(watchChain({ log, clock, logger, metrics }))
     return {
       append: writer.append,
       head: writer.head,

@@ -8,15 +8,16 @@ const ADDING = { adds: true }
 const FREEING = { adds: false }
 
 /** A log with 100 MiB of memory, 2 MiB of free disk, and nodes of which one may lie. */
-async function setUp(shares: readonly number[] | null = []) {
+async function setUp(ordering: 'redis' | 'cometbft' = 'redis') {
   const clock = createManualClock(0)
-  const state = { usedMib: 50, freeMib: 2, shares }
+  const state = { usedMib: 50, freeMib: 2, shares: [] as readonly number[] }
   const room = await watchRoom({
     directory: '/log',
     freeMibMin: 1,
     freeBytesOf: async () => state.freeMib * MIB,
     memory: { use: () => ({ usedBytes: state.usedMib * MIB, maxBytes: 100 * MIB }) },
-    shares: shares && (() => state.shares ?? []),
+    ordering,
+    shares: () => state.shares,
     faulty: 1,
     clock,
     onProblem: (error) => expect.unreachable(String(error)),
@@ -92,6 +93,14 @@ it('refuses entries that add from 90 % of its memory on, and all from 97 % on, u
   ])
 })
 
+it('says when to come again', async () => {
+  await using own = await setUp()
+  own.state.usedMib = 95
+  expect(() => own.room.assertRoom(ADDING)).toThrow(
+    expect.objectContaining({ code: 'LOG_FULL', retryAfterSeconds: 1 }),
+  )
+})
+
 it('is full where the (f + 1)-th fullest node is, so that f nodes can neither stop it nor deny a need', async () => {
   await using own = await setUp()
   const cases: readonly (readonly [readonly number[], boolean])[] = [
@@ -110,7 +119,7 @@ it('is full where the (f + 1)-th fullest node is, so that f nodes can neither st
 })
 
 it('an ordering member judges by its own memory alone', async () => {
-  await using own = await setUp(null)
+  await using own = await setUp('cometbft')
   own.state.shares = [1, 1, 1, 1]
   expect(own.accepted()).toEqual([true, true])
   own.state.usedMib = 91

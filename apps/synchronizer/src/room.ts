@@ -40,16 +40,17 @@ export async function watchRoom(options: {
   readonly freeBytesOf?: FreeBytesOf | undefined
   /** Of the Redis of the log. */
   readonly memory: Pick<RedisMemory, 'use'>
-  /**
-   * The shares of memory that the nodes report; null: only its own memory counts, so that no other member can stop it.
-   */
-  readonly shares: (() => readonly number[]) | null
+  /** `cometbft`: only its own memory counts, so that no other member can stop it. */
+  readonly ordering: 'redis' | 'cometbft'
+  /** The shares of memory that the nodes report. */
+  readonly shares: () => readonly number[]
   /** So many nodes may lie. */
   readonly faulty: number
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
-  const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, memory, shares, clock } = options
+  const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, memory, ordering, clock } = options
+  const shares = () => (ordering === 'redis' ? options.shares() : [])
   let freeBytes = Number.POSITIVE_INFINITY
   /** Admitted since the last measurement. */
   let admittedBytes = 0
@@ -64,8 +65,7 @@ export async function watchRoom(options: {
     return use && (use.usedBytes + STORED_PER_BYTE * admittedBytes) / use.maxBytes
   }
   /** At least one honest node is as full: f liars can neither stop the log nor hide that f + 1 others are full. */
-  const nodesShare = (): number | null =>
-    shares?.().toSorted((a, b) => b - a)[options.faulty] ?? null
+  const nodesShare = (): number | null => shares().toSorted((a, b) => b - a)[options.faulty] ?? null
   const isFullAt = (share: number | null, wasFull: boolean): boolean =>
     share !== null && share >= (wasFull ? FREE_SHARE : FULL_SHARE)
 

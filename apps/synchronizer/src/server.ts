@@ -2,7 +2,7 @@
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { appStarter, buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
-import { type Context, createContext } from './context.ts'
+import { openSynchronizer, type SynchronizerParts } from './parts.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 
@@ -11,27 +11,31 @@ const BYTES = { 'content-type': 'application/octet-stream' }
  *
  * @throws {LogConfigError} If Redis could lose what it acknowledged, or the key is not the genesis's.
  */
-export const startSynchronizer = appStarter(createContext, createServer)
+export const startSynchronizer = appStarter(openSynchronizer, createServer)
 
 /** @param port - Returns the port listened on. */
-function createServer(context: Context, port: () => number): HttpServer {
-  const { admission, room, feed, log } = context
+function createServer(parts: SynchronizerParts, port: () => number): HttpServer {
+  const { app, clocks, admission, room, memory, feed, log } = parts
+  const { name, clock, metrics, certificates } = app
   const server = buildServer({
-    ...context.serving,
+    ...app.serving,
     routes: synchronizerRoutes,
     handlers: {
-      ...createHealthHandlers(context, {
-        port,
-        assertReady: () => {
-          log.assertReady()
-          room.assertRoom({ adds: true })
+      ...createHealthHandlers(
+        { name, clock, clocks, certificates, metrics },
+        {
+          port,
+          assertReady: () => {
+            log.assertReady()
+            room.assertRoom({ adds: true })
+          },
+          state: log.state,
+          head: log.head,
+          detail: log.detail,
+          ordering: log.ordering,
+          memory,
         },
-        state: log.state,
-        head: log.head,
-        detail: log.detail,
-        ordering: log.ordering,
-        memory: context.memory,
-      }),
+      ),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.
         await admission.submit(body ?? new Uint8Array(), {
@@ -55,7 +59,7 @@ function createServer(context: Context, port: () => number): HttpServer {
     },
     prefix: null,
     documents: { '/openapi.json': () => apiDocuments().synchronizer },
-    metrics: context.metrics,
+    metrics,
   })
   // Else closing would wait for the streams, which never end by themselves.
   server.addHook('preClose', () => feed[Symbol.asyncDispose]())

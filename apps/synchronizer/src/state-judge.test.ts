@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { createStateJudge } from './state-judge.ts'
 
 const ENTRY = utf8('an entry')
+const LARGE = new Uint8Array(256 * 1024)
 const HEAD = 7
 const REFUSED = { offset: HEAD, refusal: 'CONTRACT_NOT_FOUND: spent', growth: 0 }
 const ACCEPTED = adding(500)
@@ -24,7 +25,7 @@ function setUp(needed: number, ...answersOfNodes: readonly Answers[]) {
     endpointsOf: (peer) => [{ url: peer.url, isPublicOnly: false }],
     client: {
       async request(url, { path, body }) {
-        expect([path, body]).toEqual(['/v0/entry-judgements', ENTRY])
+        expect([path, body === ENTRY || body === LARGE]).toEqual(['/v0/entry-judgements', true])
         asked.push(url)
         const answers = answersOfNodes[Number(new URL(url).hostname.split('.').at(-1))] ?? []
         const count = countByUrl.get(url) ?? 0
@@ -230,6 +231,19 @@ it('a greedy sender pays for entries in the log that nodes have not judged, beyo
   await clock.advance(1)
   await Promise.all(judging)
   expect([judged.length, modest]).toEqual([1000, false])
+})
+
+it('so it does for the bytes of these entries', async () => {
+  const { judge, clock } = setUp(1, [HANGS])
+  const judged: boolean[] = []
+  const judging = Array.from({ length: 30 }, async () => {
+    judged.push(await judge.wasRefused(LARGE, 'greedy'))
+  })
+  // 6.25 MiB are a quarter of what they leave.
+  await untilTrue('the refusals', () => judged.length >= 5)
+  expect(judged).toEqual(Array(5).fill(true))
+  await clock.advance(60_000)
+  await Promise.all(judging)
 })
 
 it('ends the judgements of entries in the log when it is closed, also while no node answers', async () => {

@@ -10,7 +10,8 @@ import { trimLogRegularly } from './trimming.ts'
 /** A quorum of four is three. */
 const network = createTestNetwork()
 const HOUR_MICROS = 3_600_000_000
-const KEEP_MICROS = 1_000
+const DAY_SECONDS = 86_400
+const DAY_MICROS = 24 * HOUR_MICROS
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
@@ -35,7 +36,14 @@ function snapshot(offset: number, signers: readonly number[], content = 'aa') {
 type Listed = readonly ReturnType<typeof snapshot>[] | null
 
 /** The position up to which the log is trimmed if nodes list this; null: a node that does not answer. */
-async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
+async function trimmedTo(
+  lists: readonly Listed[],
+  {
+    names,
+    keepSeconds = DAY_SECONDS,
+    isFull = false,
+  }: { names?: readonly string[]; keepSeconds?: number; isFull?: boolean } = {},
+) {
   const asked: LogPosition[] = []
   const nodes = await Promise.all(
     lists.map((list, index) => serveList(list, names?.[index] ?? `sv-${index + 1}`)),
@@ -48,7 +56,8 @@ async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
       { ...network, trust: null, clock, metrics, logger },
       {
         nodes,
-        keepMicros: () => KEEP_MICROS,
+        keepSeconds,
+        isFull: () => isFull,
         async trim(before) {
           asked.push(before)
           return before.offset === 0 ? null : { offset: before.offset - 1, hash: 'cd'.repeat(32) }
@@ -69,20 +78,29 @@ async function serveList(list: Listed, name: string): Promise<Peer> {
   return { name, url: server.url }
 }
 
-const NOTHING = { offset: 0, recordTime: -KEEP_MICROS }
+const NOTHING = { offset: 0, recordTime: -DAY_MICROS }
 
 describe('the log is trimmed', () => {
   it('below the newest snapshot that a quorum has, except the period to keep', async () => {
     const [old, all, newer] = [snapshot(10, [0, 1, 2, 3]), snapshot(20, [0, 1, 2]), [0, 1]]
     const two = [snapshot(30, newer), all, old]
     const { before, metrics } = await trimmedTo([two, two, [all, old], [old]])
-    expect(before).toEqual({ offset: 20, recordTime: HOUR_MICROS + 20 - KEEP_MICROS })
+    expect(before).toEqual({ offset: 20, recordTime: HOUR_MICROS + 20 - DAY_MICROS })
     expect(metrics).toContain('quorumscan_log_first_offset 20')
   })
 
   it('if each member lists only its own signature, and one does not answer', async () => {
     const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
     expect((await trimmedTo([...own, null])).before).toMatchObject({ offset: 20 })
+  })
+
+  it.each([
+    [DAY_SECONDS, 3600],
+    [60, 60],
+  ])('except %d s, of which a full log keeps %d', async (keepSeconds, kept) => {
+    const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
+    const { before } = await trimmedTo(own, { keepSeconds, isFull: true })
+    expect(before).toEqual({ offset: 20, recordTime: HOUR_MICROS + 20 - kept * 1_000_000 })
   })
 
   const all = snapshot(20, [0, 1, 2, 3])
@@ -113,7 +131,7 @@ describe('the log is trimmed', () => {
       lists: [0, 1, 2].map(() => [{ ...snapshot(20, [0, 1, 2]), offset: 25 }]),
     },
   ])('at no offset if $what', async ({ lists, names }) => {
-    const { before, metrics } = await trimmedTo(lists, names)
+    const { before, metrics } = await trimmedTo(lists, { ...(names && { names }) })
     expect(before).toEqual(NOTHING)
     expect(metrics).toContain('quorumscan_log_first_offset 1')
   })

@@ -3,7 +3,7 @@
  * what the operator configured. No follower needs them: one that lags more starts from that snapshot.
  */
 import type { LogStart } from '@quorumscan/log'
-import type { LogPosition, Micros } from '@quorumscan/model'
+import type { LogPosition } from '@quorumscan/model'
 import { createPeerClient, type Peer, repeat } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
 import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
@@ -11,6 +11,9 @@ import { type Genesis, memberSetOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const POLL_MS = 5_000
+const MICROS_PER_SECOND = 1_000_000
+/** Seconds of the log that a full one keeps, at most: a process that was down for longer starts from a snapshot. */
+const KEEP_SECONDS_FULL = 3600
 
 const NOTHING: LogPosition = { offset: 0, recordTime: 0 }
 
@@ -19,13 +22,14 @@ export function trimLogRegularly(
   app: Pick<App, 'clock' | 'logger' | 'metrics' | 'trust' | 'genesis' | 'genesisHash'>,
   options: {
     readonly nodes: readonly Peer[]
-    /** Record time that stays before the snapshot, at this moment. */
-    readonly keepMicros: () => Micros
+    /** Seconds of record time that stay before the snapshot, unless the log is full. */
+    readonly keepSeconds: number
+    readonly isFull: () => boolean
     readonly trim: (before: LogPosition, signal: AbortSignal) => Promise<LogStart | null>
   },
 ): AsyncDisposable {
   const { clock, logger, metrics } = app
-  const { keepMicros } = options
+  const { keepSeconds, isFull } = options
   const client = createPeerClient({ clock, trust: app.trust })
   const peers = createSnapshotPeers({
     peers: options.nodes,
@@ -47,7 +51,9 @@ export function trimLogRegularly(
     // Where nothing may be trimmed, the call still returns where the log begins.
     const held = newestHeldByQuorum(await peers.list(signal), app.genesis)
     const { offset, recordTime } = held ?? NOTHING
-    const trimmed = await options.trim({ offset, recordTime: recordTime - keepMicros() }, signal)
+    const kept = isFull() ? Math.min(keepSeconds, KEEP_SECONDS_FULL) : keepSeconds
+    const before = { offset, recordTime: recordTime - kept * MICROS_PER_SECOND }
+    const trimmed = await options.trim(before, signal)
     if (trimmed !== null && trimmed.offset !== start?.offset)
       logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
     start = trimmed

@@ -2,7 +2,7 @@
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createHealthHandlers } from '@quorumscan/server'
-import type { Context } from './context.ts'
+import type { ValidatorParts } from './parts.ts'
 
 type Health = ReturnType<typeof createHealthHandlers>
 type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandlers>[1]['reader']>>
@@ -11,21 +11,29 @@ type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandler
  * @param port - Returns the port listened on.
  * @param prefix - Of the mount point that is not the root.
  */
-export function healthHandlers(context: Context, port: () => number, prefix: string): Health {
-  const { ledger, logDisk, privateNodes, secondMachine } = context
-  const health = createHealthHandlers(context, {
+export function healthHandlers(
+  parts: Pick<ValidatorParts, 'app' | 'follower' | 'readers' | 'submission' | 'assertReady'>,
+  port: () => number,
+  prefix: string,
+): Health {
+  const { name, clock, metrics, certificates } = parts.app
+  const { clocks, logDisk, members, memory, replica, state } = parts.follower
+  const { privateNodes, reader } = parts.readers
+  const { secondMachine } = parts.submission
+  const ofProcess = { name, clock, clocks, certificates, metrics }
+  const health = createHealthHandlers(ofProcess, {
     port,
-    assertReady: context.assertReady,
-    state: context.state,
-    head: () => (ledger.state() === 'starting' ? null : ledger.head()),
+    assertReady: parts.assertReady,
+    state,
+    head: () => (replica.state() === 'starting' ? null : replica.head()),
     detail() {
       const details = [logDisk, privateNodes, secondMachine].map((one) => one.detail())
       return details.filter((one) => one !== null).join('; ') || null
     },
-    members: context.members.list,
-    memory: context.memory,
+    members: members.list,
+    memory,
     // The lists of the schema's type are not read-only.
-    reader: () => context.reader.status() as ReaderStatus,
+    reader: () => reader.status() as ReaderStatus,
   })
   return {
     ...health,

@@ -1,6 +1,6 @@
 /** The validator process. */
 import { runProcess } from '@quorumscan/base'
-import { readValidatorConfig } from '@quorumscan/config'
+import { readProcessConfig, readValidatorConfig } from '@quorumscan/config'
 import { startValidator } from './server.ts'
 
-await runProcess(async () => startValidator(readValidatorConfig(process.env)))
+await runProcess(async () => startValidator(readProcessConfig(process.env, readValidatorConfig)))

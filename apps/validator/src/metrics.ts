@@ -125,11 +125,16 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
 /** The metrics of each node: kind, name, help and value. */
 const NODE_METRICS = [
   ['gauge', 'node_head_offset', 'Newest offset that the node claimed.', 'head'],
-  ['counter', 'node_votes_total', 'Valid answers of the node.', 'votes'],
+  [
+    'counter',
+    'node_votes_total',
+    'Valid answers of the node: of the reads that asked it, and of the sample that asks all nodes.',
+    'votes',
+  ],
   [
     'counter',
     'node_dissents_total',
-    'Valid answers of the node that differ from what was decided.',
+    'Valid answers of the node that differ from what was decided. Agreement is a sample.',
     'dissents',
   ],
   ['counter', 'node_errors_total', 'Requests that the node failed.', 'errors'],

@@ -28,31 +28,80 @@ import {
   type HttpServer,
   mountSockets,
 } from '@quorumscan/server'
+import type { Users } from '@quorumscan/users'
 import { type Principal, walletHandlers } from '@quorumscan/wallet'
-import { type Context, createContext } from './context.ts'
 import { healthHandlers } from './health.ts'
+import { openValidator, type ValidatorParts } from './parts.ts'
 
 /** The path prefix of upstream's validators (D-3). */
 const PREFIX = '/api/validator'
 
 /** Starts to listen at once; `/readyz` reports when wallets can be used. */
-export const startValidator = appStarter(createContext, createServer)
+export const startValidator = appStarter(openValidator, createServer)
 
 /** @param port - Returns the port listened on. */
-function createServer(context: Context, port: () => number): HttpServer {
-  const { clock, readFloor } = context
-  const ledger = {
-    authenticate: ledgerAuthenticator(context.verifier, context.store),
-    participant: context.participantId,
+function createServer(parts: ValidatorParts, port: () => number): HttpServer {
+  const { app, config, store, follower, readers, submission } = parts
+  const { verifier, payments, registration, reads, participantId, trustRule, evidence } = parts
+  const { clock, random, metrics, genesis, genesisHash } = app
+  const { assertLive, certifier, replica: ledger } = follower
+  const { certifiedReader, reader, readFloor } = readers
+  const { autoRenewals, dispatcher, growth, mayAct, now, queue, submitter } = submission
+  const { users } = store
+
+  const wallets = walletHandlers({
+    ledger,
+    genesis,
+    submitter,
+    queue,
+    autoRenewals,
+    payments,
+    registration,
+    users,
+    mayAct,
+    now,
+    assertLive,
+  })
+  const proxied = scanProxyHandlers({
+    genesis,
+    genesisHash,
+    networkName: config.networkName,
+    trustRule,
+    clock,
+    ledger,
+    certifier,
+    reader,
+    certifiedReader,
+    readFloor,
+    evidence,
+  })
+  const interfaceParts = {
+    ledger,
+    reads,
+    store,
+    registration,
+    dispatcher,
+    growth,
+    genesis,
+    genesisHash,
+    participantId,
+    issuer: parts.issuer,
+    random,
+    now,
+    assertLive,
+  }
+  const mount = {
+    authenticate: ledgerAuthenticator(verifier, store),
+    participant: participantId,
     prefix: PREFIX,
   }
   const server = buildServer({
-    ...context.serving,
+    ...app.serving,
     routes: validatorRoutes,
     handlers: {
-      ...healthHandlers(context, port, PREFIX),
-      ...raiseByAnswers(readFloor, walletHandlers(context)),
-      ...scanProxyHandlers(context),
+      ...healthHandlers(parts, port, PREFIX),
+      ...raiseByAnswers(readFloor, wallets),
+      ...proxied,
     },
     prefix: PREFIX,
     documents: {
@@ -61,22 +110,22 @@ function createServer(context: Context, port: () => number): HttpServer {
       '/docs/openapi': () => apiDocuments().ledger,
       '/docs/asyncapi': () => apiDocuments().asyncapi,
     },
-    authenticate: authenticator(context),
-    metrics: context.metrics,
+    authenticate: authenticator(verifier, users),
+    metrics,
   })
   mountLedger(server, {
-    ...ledger,
+    ...mount,
     routes: ledgerRoutes,
-    handlers: ledgerHandlers(context),
+    handlers: ledgerHandlers(interfaceParts),
     refused: refusedLedgerOperations,
     headers: () => ({ 'x-ledger-offset': String(readFloor.raiseToVisible()) }),
   })
-  const sockets = ledgerSockets(context).map((socket) => raiseByFrames(readFloor, socket))
+  const sockets = ledgerSockets(interfaceParts).map((socket) => raiseByFrames(readFloor, socket))
   mountSockets(server, {
     dialects: [
-      ledgerSocketDialect({ ...ledger, sockets }),
+      ledgerSocketDialect({ ...mount, sockets }),
       apiSocketDialect({
-        sockets: scanProxySockets({ feed: context.reads.feed, clock }),
+        sockets: scanProxySockets({ feed: reads.feed, clock }),
         prefix: PREFIX,
       }),
     ],
@@ -86,11 +135,14 @@ function createServer(context: Context, port: () => number): HttpServer {
 }
 
 /** D-32: the token names the user, the user store has its rights. */
-function authenticator(context: Context): Authenticate<Principal> {
+function authenticator(
+  verifier: ValidatorParts['verifier'],
+  users: Pick<Users, 'get'>,
+): Authenticate<Principal> {
   return async ({ authorization, auth }) => {
-    const userId = await context.verifier.verify(bearerToken(authorization ?? undefined))
+    const userId = await verifier.verify(bearerToken(authorization ?? undefined))
     if (auth === 'admin') {
-      const record = await context.store.users.get(userId)
+      const record = await users.get(userId)
       assertAdmin(record?.rights ?? [])
       if (record?.user.isDeactivated === true)
         throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')

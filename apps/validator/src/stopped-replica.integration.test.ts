@@ -29,8 +29,8 @@ it('fails with the error that its replica stopped with', async ({ start }) => {
   await using validator = await start(
     {},
     {
-      extend: ({ context }) => {
-        context.ledger.onApplied(() => {
+      extend: ({ parts }) => {
+        parts.follower.replica.onApplied(() => {
           throw bug
         })
       },

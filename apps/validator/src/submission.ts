@@ -7,8 +7,9 @@ import { Dispatcher } from '@quorumscan/ledger-api'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { RateLimitedLog } from '@quorumscan/runtime'
 import type { App } from '@quorumscan/server'
-import { createCheckedSubmitter, createSubmitter } from '@quorumscan/submit'
+import { createCheckedSubmitter, createGrowthShares, createSubmitter } from '@quorumscan/submit'
 import type { AutoRenewal, ValidatorStore } from '@quorumscan/users'
+import { STATE_BYTES_PER_DAY } from '@quorumscan/verifier'
 import { createPartyQueue, judgeRenewal, payDueRenewal } from '@quorumscan/wallet'
 import { rightsToAct, withRightsToAct } from './acting-rights.ts'
 import { watchSecondMachine } from './second-machine.ts'
@@ -23,7 +24,7 @@ export async function openSubmission(
     readonly alarms: RateLimitedLog
   },
 ) {
-  const { clock, genesis, logger } = app
+  const { clock, random, genesis, genesisHash, logger } = app
   const { follower, keyPair, store, alarms } = parts
   const { assertLive, isLive, redis, replica: ledger } = follower
   const { publicKey: participant } = keyPair
@@ -32,20 +33,27 @@ export async function openSubmission(
   const now = (): Micros => Math.max(ledger.head().recordTime, clock.nowMicros())
   const secondMachine = watchSecondMachine(follower.ordering, {
     publicKey: participant,
-    genesisHash: app.genesisHash,
+    genesisHash,
     isLive,
     now,
     onFound: ({ offset }, text) =>
       alarms.write('second machine', (suppressed) => logger.error({ offset, ...suppressed }, text)),
   })
   const { ordering } = secondMachine
-  const unchecked = createSubmitter({ ...app, ordering, ledger, keyPair })
+  const growth = createGrowthShares({
+    bytesPerDay: genesis.stateBytesPerDay ?? STATE_BYTES_PER_DAY,
+    clock,
+  })
+  const unchecked = createSubmitter({ genesisHash, keyPair, ordering, ledger, clock, random })
   const submitter = createCheckedSubmitter({
-    ...app,
     ledger,
     submitter: unchecked,
+    genesisHash,
     participant,
     deduplicationMicros,
+    clock,
+    random,
+    growth,
     assertLive,
   })
   const { autoRenewals } = store
@@ -57,11 +65,13 @@ export async function openSubmission(
   return openAll(async (resources) => {
     const dispatcher = resources.opened(
       await Dispatcher.create({
-        ...app,
+        genesisHash,
+        keyPair,
         outbox: store.outbox,
         ledger,
         ordering,
-        keyPair,
+        clock,
+        random,
         mayAct,
         onProblem: (err) =>
           logger.warn(
@@ -95,6 +105,7 @@ export async function openSubmission(
       submitter: ofUsers,
       mayAct,
       dispatcher,
+      growth,
       now,
       ordering,
       queue,

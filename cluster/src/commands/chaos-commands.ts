@@ -9,11 +9,11 @@ import { choice, EXIT, integer, print, printResult, wrap } from '@quorumscan/cli
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import type { RunState } from '../chaos/runs.ts'
-import { type Scenario, type Step, scenario, shrink } from '../chaos/schedule.ts'
 import { type ChaosOptions, callControl, connectControl, runChaosOn } from '../control/client.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { mountDisk } from '../faults/small-disk.ts'
+import type { RunState } from '../judge/chaos/runs.ts'
+import { type Scenario, type Step, scenario, shrink } from '../judge/chaos/schedule.ts'
 import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
 import { timeOption } from './fault-commands.ts'
 

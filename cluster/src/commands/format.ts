@@ -2,14 +2,14 @@
 import { COLUMNS, commandHint, wrap } from '@quorumscan/cli'
 import { isAnswer, stateLabel } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
+import type { AtNodes } from '../judge/watch/prober.ts'
 import type { Exchange } from '../rig/registration.ts'
 import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
 import { marginsOf } from '../view/service-margins.ts'
 import { missedBlockVotes, shorten } from '../view/words.ts'
-import type { AtNodes } from '../watch/prober.ts'
 
 /** Quorum headers of a proxied answer (D-40), in reading order. */
-const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
+const QUORUM_HEADERS = ['outcome', 'threshold', 'asked', 'agreed', 'dissented', 'nodes', 'offset']
 const STATUS_WIDTHS = [14, 13, 9, 9, 10]
 const MEASURED_WIDTHS = [14, 13, 18]
 const FAULT_WIDTHS = [11, 14, 30]

@@ -3,10 +3,10 @@ import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type CommandContext, type Common, integer, printError, printResult } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
-import { atFixedRate } from '../chaos/readers.ts'
 import { statusOf } from '../control/client.ts'
+import { atFixedRate } from '../judge/chaos/readers.ts'
+import { percentilesOf } from '../judge/watch/prober.ts'
 import { lookupPath, registerName } from '../rig/registration.ts'
-import { percentilesOf } from '../watch/prober.ts'
 import { timeOption } from './fault-commands.ts'
 
 const LOAD_RATE = 20

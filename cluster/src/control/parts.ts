@@ -1,12 +1,14 @@
 /** The parts of a control plane: the cluster, what measures it, and what works on it. */
 import { createToken } from '@quorumscan/operator'
-import { createChaosRuns } from '../chaos/runs.ts'
-import { createChaosTarget } from '../chaos/target.ts'
+import { memberSetOf } from '@quorumscan/verifier'
+import { createChaosRuns } from '../judge/chaos/runs.ts'
+import { createChaosTarget } from '../judge/chaos/target.ts'
+import { type ConfirmationWatch, watchConfirmations } from '../judge/watch/cluster-log.ts'
+import { startStatusFeed } from '../judge/watch/live.ts'
+import { lookUpAtNodes, startProber } from '../judge/watch/prober.ts'
+import { createRegistrations } from '../judge/watch/registrations.ts'
 import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
-import { type ConfirmationWatch, watchConfirmations } from '../watch/cluster-log.ts'
-import { startStatusFeed } from '../watch/live.ts'
-import { lookUpAtNodes, startProber } from '../watch/prober.ts'
-import { createRegistrations } from '../watch/registrations.ts'
+import { chaosDirectoryOf } from '../rig/rig-files.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 
 export type Parts = ReturnType<typeof openParts>
@@ -33,12 +35,12 @@ export function openParts(
   const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
   const live = startStatusFeed(cluster, prober, clock)
   const target = createChaosTarget(cluster, prepared, clock)
-  const chaos = createChaosRuns({ genesis, clock, directory: directory.chaosDirectory, target })
+  const chaos = createChaosRuns({ genesis, clock, directory: chaosDirectoryOf(directory), target })
   let watch: ConfirmationWatch | null = null
   const registrations = createRegistrations({
     validatorUrl,
     clock,
-    nodeCount: nodes.length,
+    set: memberSetOf(genesis),
     token: (user) => createToken(directory, { user, clock }),
     watch: () => {
       watch ??= watchConfirmations(prepared, clock)

@@ -5,10 +5,12 @@ import { CommandError } from '@quorumscan/runtime'
 import { createDirectory, serve } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createAgentClient, startAgent } from './agent.ts'
+import { faultSocketOf } from './fault-sockets.ts'
 
 function createWorld() {
   const directory = createDirectory()
-  const service = { name: 'sv-1', owner: 'sv-1', faultSocket: join(directory.path, 'faults') }
+  const env = { QS_FAULT_SOCKETS: join(directory.path, 'sv-1') }
+  const service = { name: 'sv-1', owner: 'sv-1', app: { env } }
   const noted: string[] = []
   const askAgent = createAgentClient((_, sentence) => noted.push(sentence))
   return { service, askAgent, noted, [Symbol.dispose]: () => directory[Symbol.dispose]() }
@@ -18,7 +20,7 @@ const pruned = { horizon: 7 }
 
 it('accepts every reply of a healthy agent', async () => {
   using world = createWorld()
-  const agent = await startAgent(world.service.faultSocket, {
+  const agent = await startAgent(faultSocketOf(world.service), {
     '/prune': async (body) => {
       if (body === 'it') return pruned
       throw new CommandError('not now')
@@ -36,7 +38,7 @@ it('refuses a malformed reply as an error of that process, and reports the first
   using world = createWorld()
   let respond: (response: ServerResponse) => unknown = () => {}
   await using _server = await serve((_, response) => respond(response), {
-    at: world.service.faultSocket,
+    at: faultSocketOf(world.service),
   })
   const ask = (answer: typeof respond) => {
     respond = answer

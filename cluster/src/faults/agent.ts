@@ -10,6 +10,7 @@ import { held } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import { z } from 'zod'
+import { faultSocketOf } from './fault-sockets.ts'
 
 /** Agents answer within milliseconds. This allows for a machine under load. */
 const AGENT_MS_MAX = 3000
@@ -80,17 +81,18 @@ export function createAgentClient(onMalformed: (owner: string, sentence: string)
    * @throws {CommandError} If there is no reply in time, a refusal, or a reply that `REPLIES` does not allow.
    */
   return async function askAgent<Path extends AgentPath>(
-    { name, owner, faultSocket }: Pick<Service, 'name' | 'owner' | 'faultSocket'>,
+    service: Pick<Service, 'name' | 'owner'> & Parameters<typeof faultSocketOf>[0],
     path: Path,
     body: unknown = null,
   ): Promise<AgentReply<Path>> {
+    const { name, owner } = service
     const malformed = (why: string) => {
       const sentence = `its control socket sent a malformed reply to ${path}: ${why}`
       if (!malformedNames.has(name)) onMalformed(owner, `${name}: ${sentence}`)
       malformedNames.add(name)
       return new CommandError(sentence)
     }
-    const { status, text } = await send(faultSocket, path, body)
+    const { status, text } = await send(faultSocketOf(service), path, body)
     if (text === null) throw malformed(`it is longer than ${REPLY_BYTES_MAX} bytes`)
     let value: unknown
     try {

@@ -7,6 +7,7 @@ import { UsageError } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceRunner, SignalScope } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
 import { isVisibleLie } from '../view/lies.ts'
+import { faultSocketOf } from './fault-sockets.ts'
 import type {
   EdgeName,
   FAULTS,
@@ -158,14 +159,14 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
       if (run !== 'back') return
       for (const service of services.servicesOf(node)) {
         await services.untilUpOrLate(service)
-        stepBack(service.faultSocket)
+        stepBack(faultSocketOf(service))
       }
     },
     async end({ services }, { node }) {
       await restartRunning(services, node)
       return services.servicesOf(node)
     },
-    environmentOf: ({ run }, service) => clockEnvironment(run, service.faultSocket),
+    environmentOf: ({ run }, service) => clockEnvironment(run, faultSocketOf(service)),
   },
   memory: {
     refusal: (services) => {

@@ -24,9 +24,11 @@ await runProcess(async (signal) => {
   const scan = await startScan(config, {
     signal,
     clock: faulty.clock,
-    extend({ server, context }) {
+    extend({ server, parts }) {
       faulty.guard(server)
-      const { genesisHash, party, replica, scanKey } = context
+      const { app, follower, party, scanKey } = parts
+      const { genesisHash } = app
+      const { replica } = follower
       // All lies use the node's own keys.
       const shared = { genesisHash, clock: faulty.clock, random: systemRandom }
       const sign = (statement: Uint8Array) => scanKey.sign(statement)

@@ -21,6 +21,7 @@ import { createDirectory, required, serve, until, untilTrue } from '@quorumscan/
 import { it as base } from '@quorumscan/testkit/fixtures'
 import { Redis } from 'ioredis'
 import { describe, expect } from 'vitest'
+import { faultSocketOf } from '../faults/fault-sockets.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { prepareCluster } from './prepare.ts'
 
@@ -393,7 +394,7 @@ it('treats a process with malformed replies on its control socket as one that do
         response.end(reply)
       })
     },
-    { at: cluster.servicesOf('sv-1')[0].faultSocket },
+    { at: faultSocketOf(cluster.servicesOf('sv-1')[0]) },
   )
   await cluster.faults.apply({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
   await untilTrue('it to be asked again and again', () => received.length > 3)

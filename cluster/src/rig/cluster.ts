@@ -17,12 +17,13 @@ import {
   removeSocketDirectory,
   ServiceRunner,
 } from '@quorumscan/supervisor'
-import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { memberSetOf } from '@quorumscan/verifier'
 import { FaultRunner } from '../faults/fault-runner.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
 import { judgedHealth } from './judge-members.ts'
 import type { Prepared } from './prepare.ts'
+import { faultsFileOf } from './rig-files.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
 const MIB = 2 ** 20
@@ -78,7 +79,7 @@ export class Cluster {
     const faults = new FaultRunner({
       services: runner,
       clock,
-      file: directory.faultsFile,
+      file: faultsFileOf(directory),
       dataDirectory: directory.path,
       onMalformed: (node, sentence) => onIncident(node, sentence, 'malformed'),
     })
@@ -192,18 +193,18 @@ export class Cluster {
 
   /** How many services of a kind lookups need. */
   #neededCountOf(kind: Service['kind']): number {
-    const { nodeNames, genesis } = this.#options.prepared
-    if (kind === 'scan') return maxFaulty(nodeNames.length) + 1
+    const { genesis } = this.#options.prepared
+    const { f, blockQuorum } = memberSetOf(genesis)
+    if (kind === 'scan') return f + 1
     // Members that make blocks, and the synchronizer that the validator follows.
     const isShared = kind === 'synchronizer' && genesis.ordering.driver === 'cometbft'
-    return isShared ? blockQuorumOf(nodeNames.length) + 1 : 1
+    return isShared ? blockQuorum + 1 : 1
   }
 
   /** The status by the latest reports. Sends no request, so that no paused process delays it. */
   status() {
     const { prepared } = this.#options
-    const n = prepared.nodeNames.length
-    const f = maxFaulty(n)
+    const { n, f, quorum, blockQuorum } = memberSetOf(prepared.genesis)
     const { health } = this.#runner
     const reports = this.#services.map((service) => health.healthOf(service)?.members ?? null)
     return {
@@ -211,9 +212,9 @@ export class Cluster {
         n,
         f,
         readThreshold: f + 1,
-        confirmThreshold: quorumOf(n),
+        confirmThreshold: quorum,
         /** Votes of members that a block needs. */
-        blockThreshold: blockQuorumOf(n),
+        blockThreshold: blockQuorum,
         genesisHash: prepared.genesisHash,
         ordering: prepared.genesis.ordering.driver,
       },
@@ -294,7 +295,7 @@ export class Cluster {
     this.faults.close()
     this.#stopped ??= this.#runner.stopAll().then(() => {
       removeSocketDirectory(directory)
-      rmSync(directory.faultsFile, { force: true })
+      rmSync(faultsFileOf(directory), { force: true })
     })
     return this.#stopped
   }

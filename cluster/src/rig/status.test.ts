@@ -3,9 +3,9 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
+import type { AtNodes } from '../judge/watch/prober.ts'
 import { marginsOf } from '../view/service-margins.ts'
 import { missedBlockVotes, shorten } from '../view/words.ts'
-import type { AtNodes } from '../watch/prober.ts'
 import type { LiveStatus } from './status.ts'
 
 function statusOf(states: readonly NodeState[]): LiveStatus {

@@ -2,7 +2,7 @@
 import { healthLabel } from '@quorumscan/errors/node-words'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import { dataOf } from '../faults/fault-spec.ts'
-import type { NodeStatistics, Prober } from '../watch/prober.ts'
+import type { NodeStatistics, Prober } from '../judge/watch/prober.ts'
 import type { Cluster } from './cluster.ts'
 
 export type ClusterStatus = ReturnType<Cluster['status']>

@@ -1,7 +1,6 @@
 /** The services of a cluster: those of each simulated operator, as `plan` of operators makes them. Pure. */
 import type { Machine, RedisUser } from '@quorumscan/operator'
 import {
-  faultSocketsOf,
   LOOPBACK,
   logTokenOf,
   logTokensOf,
@@ -12,6 +11,7 @@ import {
 } from '@quorumscan/operator'
 import { type RedisService, redisSocketOf, type Service } from '@quorumscan/supervisor'
 import type { ControlOptions } from '../control/control-options.ts'
+import { faultSocketsOf } from '../faults/fault-sockets.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { urlOf } from './ports.ts'
 import type { Prepared } from './prepare.ts'

@@ -7,7 +7,7 @@ export const COST_LOOKUP = 1
 const ENTRIES_PER_UNIT = 10
 /** A lookup through the scan proxy: nodes answer it, too, and their answers are compared. */
 export const COST_VERIFIED = 3
-/** A document of the network through the scan proxy: each node makes it, and it has kilobytes. */
+/** A document of the network through the scan proxy: as many nodes as must agree make it, and it has kilobytes. */
 export const COST_VERIFIED_DOCUMENT = 8
 /** A read of the contracts of a user: its token is verified, and its rights are read first. */
 export const COST_USER_READ = 3

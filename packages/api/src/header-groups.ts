@@ -33,8 +33,13 @@ export const headerGroups = {
     'x-quorum-trust': text(
       'Names of the only members that count, comma-separated, if the proxy trusts some of them.',
     ),
+    'x-quorum-asked': text(
+      'Names of the nodes that were asked for their votes, comma-separated. Absent of certified answers.',
+    ),
     'x-quorum-agreed': text('Names of the nodes that gave the answer, comma-separated.'),
-    'x-quorum-dissented': text('Names of the nodes that gave another answer, comma-separated.'),
+    'x-quorum-dissented': text(
+      'Names of the nodes asked that gave another answer, comma-separated.',
+    ),
     'x-quorum-nodes': text('How many nodes voted in time, of how many: `3/4`.'),
   },
 } as const

@@ -34,7 +34,11 @@ export function readOwnCertificate(variables: EnvReader, prefix: string, to: str
     file: assertKey,
   })
   if (cert !== null && key !== null) return { cert, key }
-  if (cert !== key) variables.problem(`set both ${prefix}_CERT and ${prefix}_KEY, or neither`)
+  if (cert !== key)
+    variables.contradiction(
+      [`${prefix}_CERT`, `${prefix}_KEY`],
+      `set both ${prefix}_CERT and ${prefix}_KEY, or neither`,
+    )
   return null
 }
 

@@ -4,13 +4,45 @@ import { describeFileError } from './file-errors.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
+/** One thing that is wrong with a configuration. Code decides by its members, and never by its sentence. */
+export type EnvProblem = {
+  /** The variable that is to be set, corrected or left out. */
+  readonly variable: string
+  /** Of a contradiction: the others that it is between. */
+  readonly others?: readonly string[]
+  /** What of it is wrong: nothing reads that name; its text, or that it has none; the file that it names. */
+  readonly place: 'name' | 'value' | 'file'
+} & (
+  | { /** After the variable and a colon. */ readonly why: string }
+  | {
+      /** One that names the variable itself, such as with another one. */ readonly sentence: string
+    }
+)
+
+/** The problem in words, for an operator. */
+export function describeProblem(problem: EnvProblem): string {
+  return 'why' in problem ? `${problem.variable}: ${problem.why}` : problem.sentence
+}
+
 /**
  * The environment, or a file that it names, is wrong: a restart changes nothing. The message is for an operator, one
  * problem a line.
  */
 export class EnvError extends Error {
   override readonly name: string = 'EnvError'
+  /** Empty: it is about a file that no variable names. */
+  readonly problems: readonly EnvProblem[]
+
+  constructor(problems: string | readonly EnvProblem[], options?: ErrorOptions) {
+    const sentences =
+      typeof problems === 'string' ? [problems] : new Set(problems.map(describeProblem))
+    super([...sentences].join('\n'), options)
+    this.problems = typeof problems === 'string' ? [] : problems
+  }
 }
+
+/** Present in the environment of every process of a supervisor; the value is the data directory. */
+export const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 
 /** The exit status of a process that an `EnvError` ended. */
 export const CONFIGURATION_EXIT = 2
@@ -48,13 +80,15 @@ export function readEnv<Config>(
   build: (reader: EnvReader) => Config,
   note: NoteVariable = () => {},
 ): Config {
-  const problems: string[] = []
+  const problems: EnvProblem[] = []
   const config = build(createEnvReader(env, problems, note))
-  if (problems.length > 0) throw new EnvError([...new Set(problems)].join('\n'))
+  if (problems.length > 0) throw new EnvError(problems)
   return config
 }
 
-function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
+function createEnvReader(env: Env, problems: EnvProblem[], note: NoteVariable) {
+  const wrong = (variable: string, sentence: string) =>
+    problems.push({ variable, place: 'value', sentence })
   /** Empty counts as not set. */
   const value = (name: string, spec: VariableSpec, fallback: string | null) => {
     const { about, example, file, read = (text) => text } = spec
@@ -67,7 +101,9 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
       return read()
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      problems.push(`${name}: ${describeFileError(error) ?? message}`)
+      const ofFile = describeFileError(error)
+      const place = ofFile === undefined ? 'value' : 'file'
+      problems.push({ variable: name, place, why: ofFile ?? message })
       return otherwise
     }
   }
@@ -75,7 +111,7 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
     text(name: string, options: VariableSpec & { readonly fallback?: string }): string {
       const { fallback = null } = options
       const text = value(name, options, fallback) ?? fallback
-      if (text === null) problems.push(`${name} is not set`)
+      if (text === null) wrong(name, `${name} is not set`)
       return text ?? ''
     },
     optional: (name: string, options: VariableSpec): string | null => value(name, options, ''),
@@ -98,25 +134,27 @@ function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
       const { fallback = null } = options
       const [min, max] = options.range
       const text = value(name, options, fallback === null ? null : String(fallback))
-      if (text === null && fallback === null) problems.push(`${name} is not set`)
+      if (text === null && fallback === null) wrong(name, `${name} is not set`)
       if (text === null) return fallback ?? min
       const number = Number(text)
       if (!/^-?[0-9]+$/.test(text) || number < min || number > max)
-        problems.push(
-          `${name} must be an integer from ${min} to ${max}, not ${JSON.stringify(text)}`,
-        )
+        wrong(name, `${name} must be an integer from ${min} to ${max}, not ${JSON.stringify(text)}`)
       return number
     },
     /** Whether a variable that is `0` or `1` is `1`. Default: `0`. */
     flag(name: string, options: VariableSpec): boolean {
       const text = value(name, options, '') || '0'
       if (!['0', '1'].includes(text))
-        problems.push(`${name} must be 0 or 1, not ${JSON.stringify(text)}`)
+        wrong(name, `${name} must be 0 or 1, not ${JSON.stringify(text)}`)
       return text === '1'
     },
     /** Reports what only the caller can see, such as two variables that exclude each other. */
-    problem(text: string): void {
-      problems.push(text)
+    problem(problem: EnvProblem): void {
+      problems.push(problem)
+    },
+    /** The same of variables that do not go together. @param sentence - Names them. */
+    contradiction([variable, ...others]: readonly [string, ...string[]], sentence: string): void {
+      problems.push({ variable, others, place: 'value', sentence })
     },
   }
 }

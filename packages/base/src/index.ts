@@ -2,6 +2,7 @@ export {
   type Backoff,
   backoffMs,
   concatBytes,
+  linkedController,
   readVarint,
   singleFlight,
   u64,

@@ -2,7 +2,7 @@
  * Divides pools among those who use them, so that none can occupy one: `createShares` bounds what each owner holds,
  * `createTurns` decides whose request is next. Each pool has a row in the table "Pools" of docs/architecture.md.
  */
-import { held } from './held.ts'
+import { type Held, held } from './held.ts'
 
 /** Amounts of a pool, each in its unit: a pool whose parts have sizes has bytes, too. */
 type Amounts<Unit extends string> = Readonly<Record<Unit, number>>
@@ -19,15 +19,20 @@ const SHARE_OF_FREE = 1 / 4
  * @param pool - What is divided, as a noun in the plural: a row of the table.
  * @param limits - Of the whole pool, in each unit; a function if it changes.
  * @param options.bound - As of `held`, if the limits are not those of the whole pool.
+ * @param options.kind - As of `held`.
  */
 export function createShares<Unit extends string>(
   pool: string,
   limits: Readonly<Record<Unit, number | (() => number)>>,
-  { shareOfFree = SHARE_OF_FREE, bound: sentence = null as string | null } = {},
+  {
+    shareOfFree = SHARE_OF_FREE,
+    bound: sentence = null as string | null,
+    kind = 'work' as Held['kind'],
+  } = {},
 ) {
   const units = Object.keys(limits) as Unit[]
   const heldByOwner = held(
-    { owner: 'base', name: `owners of ${pool}`, kind: 'work', bound: 'one of each part' },
+    { owner: 'base', name: `owners of ${pool}`, kind, bound: 'one of each part' },
     new Map<string, Record<Unit, number>>(),
   )
   const none = recordOf(units)
@@ -36,7 +41,7 @@ export function createShares<Unit extends string>(
     const limit: number | (() => number) = limits[unit]
     const bound = sentence ?? (typeof limit === 'number' ? limit : 'changes with the load')
     const name = units.length === 1 ? pool : `${pool}, ${unit}`
-    held({ owner: 'pool', name, kind: 'work', bound }, total, amountIn(unit))
+    held({ owner: 'pool', name, kind, bound }, total, amountIn(unit))
   }
   const change = (owner: string, amounts: Amounts<Unit>, sign: 1 | -1): void => {
     const own = heldByOwner.get(owner) ?? recordOf(units)

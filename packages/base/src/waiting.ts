@@ -1,20 +1,7 @@
 /** Ways to wait with a limit: for a condition, for work that may be late, and for work that fails at first. */
-import { backoffMs } from '@quorumscan/verifier'
+import { backoffMs, linkedController } from '@quorumscan/verifier'
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
-
-/** Keeps the source signals reachable for as long as the combined signal is. */
-const followed = new WeakMap<AbortSignal, readonly AbortSignal[]>()
-
-/**
- * Aborts when one of the signals does. Node.js collects a signal that only `AbortSignal.any` refers to, so that a
- * timeout among them may never fire.
- */
-export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
-  const any = AbortSignal.any([...signals])
-  followed.set(any, signals)
-  return any
-}
 
 /** Does the work after the time, unless the signal aborts first. */
 export function afterDelay(
@@ -53,14 +40,13 @@ export async function withTimeout<T, Late>(
   onTimeout: () => Late,
 ): Promise<T | Late> {
   const { clock, timeoutMs, signal } = bound
-  const over = new AbortController()
-  const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
-  const timeout = clock.delay(timeoutMs, ending).then(onTimeout, () => {
+  const over = linkedController(signal)
+  const timeout = clock.delay(timeoutMs, over.signal).then(onTimeout, () => {
     // The caller's signal ends the wait, not the work. After the work, this rejection is ignored.
     throw signal?.reason
   })
   try {
-    return await Promise.race([work(ending), timeout])
+    return await Promise.race([work(over.signal), timeout])
   } finally {
     over.abort()
   }

@@ -7,13 +7,7 @@ import { concatBytes, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { StateReads } from '@quorumscan/replica'
 import type { WaitingRequest } from '@quorumscan/server'
-import {
-  type Genesis,
-  maxFaulty,
-  memberSetOf,
-  parseThreshold,
-  thresholdVotes,
-} from '@quorumscan/verifier'
+import { type Genesis, memberSetOf, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
   type Certificate,
   encodeCertificate,
@@ -54,13 +48,13 @@ export function createCertifiedAnswers(context: {
   const { genesis, certifier, replica } = context
 
   const signerCountOf = (signers: string): number => {
-    const nodeCount = memberSetOf(genesis).n
-    const threshold = parseThreshold(signers, nodeCount)
-    const count = threshold && thresholdVotes(threshold, nodeCount)
+    const set = memberSetOf(genesis)
+    const threshold = parseThreshold(signers, set)
+    const count = threshold && thresholdVotes(threshold, set)
     if (count !== undefined) return count
     throw new ScanError(
       'INVALID_QUORUM',
-      `signers is weak, strong, all or a number from ${maxFaulty(nodeCount) + 1} to ${nodeCount}`,
+      `signers is weak, strong, all or a number from ${set.f + 1} to ${set.n}`,
     )
   }
 

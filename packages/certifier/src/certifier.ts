@@ -4,7 +4,7 @@
  * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type Clock, held, withTimeout } from '@quorumscan/base'
+import { type Clock, held, linkedController, withTimeout } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type StateReads, stateDiverged } from '@quorumscan/replica'
 import type { Logger, Metrics, Peer, PeerClient, PeerEndpoint } from '@quorumscan/runtime'
@@ -14,7 +14,6 @@ import {
   type Evidence,
   encodeStateStatement,
   type Genesis,
-  maxFaulty,
   memberSetOf,
 } from '@quorumscan/verifier'
 import {
@@ -65,8 +64,9 @@ export function createCertifier(options: {
   const collection: Collection = createCollection(network, self?.name ?? null)
   /** The statements of all members, also of those that make no certificates here. */
   const statements: Collection = createCollection(network, null)
-  const names = memberSetOf(genesis).members.map(({ name }) => name)
-  const needed = maxFaulty(names.length) + 1
+  const set = memberSetOf(genesis)
+  const names = set.members.map(({ name }) => name)
+  const needed = set.f + 1
   const progress = createMemberProgress({ names, needed, clock })
   const closing = new AbortController()
   /** Emits `change` after each event of the collection. */
@@ -151,8 +151,11 @@ export function createCertifier(options: {
         if (foundNow !== null) return foundNow
       }
     }
-    const signal = anySignal([request.signal, closing.signal])
-    return request.waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
+    const ending = linkedController(request.signal, closing.signal)
+    const { signal } = ending
+    return request
+      .waiting(() => withTimeout({ clock, timeoutMs: waitMs, signal }, look, late))
+      .finally(() => ending.abort())
   }
 
   /** A statement has the form of a certificate with one signature. */

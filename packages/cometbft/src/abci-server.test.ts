@@ -85,6 +85,17 @@ it('reports the end of an engine during a request, which each stop may bring, as
   expect(abci.problems).toEqual(["the engine's ABCI connection was lost"])
 })
 
+it('reports that it ends with open connections, as at each stop, as no error', async () => {
+  const abci = await setUp(async () => Response.fromPartial({ flush: {} }))
+  const socket = connect(abci.socketPath)
+  socket.write(asked({ flush: {} }))
+  await once(socket, 'data')
+  socket.on('error', () => {})
+  await abci[Symbol.asyncDispose]()
+  await untilTrue('a report', () => abci.problems.length > 0)
+  expect(abci.problems).toEqual(["the engine's ABCI connection was lost"])
+})
+
 it('closes a connection with malformed requests', async () => {
   await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
   const [answer] = await abci.converse(new Uint8Array(8).fill(0xff))

@@ -15,6 +15,8 @@ import { createMessageReader, encodeMessage } from './messages.ts'
 
 /** Consensus, mempool, queries, snapshots; twice, as an engine may come back before the old one is gone. */
 const CONNECTIONS_MAX = 8
+/** How a connection ends in the middle, by the other side or by this one. */
+const LOST = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']
 
 /** Listens on a unix socket, which only the owner's processes reach. Disposing ends all connections. */
 export async function serveAbci(options: {
@@ -32,8 +34,8 @@ export async function serveAbci(options: {
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
-      // The engine ended, as at each stop. Its supervisor reports an end that nobody asked for.
-      if (isErrno(error, 'ECONNRESET') || isErrno(error, 'EPIPE'))
+      // The engine or this server ended, as at each stop. Its supervisor reports an end that nobody asked for.
+      if (LOST.some((code) => isErrno(error, code)))
         return logger.warn("the engine's ABCI connection was lost")
       // The engine sent an invalid request, which is answered with the reason.
       logger.error({ err: error }, "the engine's ABCI connection closed with an error")

@@ -34,8 +34,14 @@ it('the block version is the last one that the operator’s scan node reported',
   /** Polls follow one another at once; the time limit of an answer is unchanged. */
   const delay = (ms: number, signal?: AbortSignal) => system.delay(ms === 5_000 ? 10 : ms, signal)
   const problems: unknown[] = []
+  await using moved = await startNode()
+  let { url } = node
   const options = {
-    nodeUrl: node.url,
+    node: {
+      get url() {
+        return url
+      },
+    },
     file: join(directory, 'versions.json'),
     genesis: { protocolVersion: 3 },
     trust: null,
@@ -62,10 +68,15 @@ it('the block version is the last one that the operator’s scan node reported',
     await round()
     await untilTrue('the problem to be reported', () => problems.length > 0)
     expect(versions.versionAt(LATER)).toBe(4)
+    // The node moves to another address.
+    moved.told.offset = 11
+    moved.told.rules = { nextVersion: { version: 5, notBefore: SINCE } }
+    url = moved.url
+    await untilTrue('rules from the new address', () => versions.versionAt(LATER) === 5)
   }
-  const silent = { ...options, nodeUrl: 'http://127.0.0.1:1' }
+  const silent = { ...options, node: { url: 'http://127.0.0.1:1' } }
   await using again = await followBlockVersions(silent)
-  expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
+  expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 5])
 })
 
 it('an unreadable file prevents the start, as the genesis version may be outdated', async ({
@@ -74,7 +85,7 @@ it('an unreadable file prevents the start, as the genesis version may be outdate
   const file = join(directory, 'unreadable.json')
   await mkdir(file)
   const options = {
-    nodeUrl: null,
+    node: null,
     file,
     genesis: { protocolVersion: 3 },
     trust: null,

@@ -10,6 +10,7 @@ import { isOffset, type Micros, type Offset } from '@quorumscan/model'
 import {
   createPeerClient,
   createRateLimitedLog,
+  type Peer,
   repeat,
   writeFileAtomic,
 } from '@quorumscan/runtime'
@@ -30,16 +31,16 @@ type Versions = {
   readonly rules: Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
 }
 
-/** Starts to poll at once. @param options.nodeUrl - Null: the member has no vote, and polls no node. */
+/** Starts to poll at once. @param options.node - Null: the member has no vote, and polls no node. */
 export async function followBlockVersions(options: {
-  readonly nodeUrl: string | null
+  readonly node: Pick<Peer, 'url'> | null
   readonly file: string
   readonly genesis: Pick<Genesis, 'protocolVersion'>
   readonly trust: ClientTls | null
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
-  const { nodeUrl, file, genesis, clock, onProblem } = options
+  const { node, file, genesis, clock, onProblem } = options
   const client = createPeerClient({ clock, trust: options.trust })
   const rules = { protocolVersion: genesis.protocolVersion, nextVersion: null }
   let known: Versions = existsSync(file) ? await readParsed(file, JSON.parse) : { offset: 0, rules }
@@ -48,7 +49,8 @@ export async function followBlockVersions(options: {
   const startedMs = clock.monotonicMs()
   let hasAnswered = false
   let written = JSON.stringify(known.rules)
-  const ask = async (url: string, signal: AbortSignal): Promise<void> => {
+  // The address is read at each request: the node may move to another one.
+  const ask = async ({ url }: Pick<Peer, 'url'>, signal: AbortSignal): Promise<void> => {
     const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
     const reply = await client.request(url, { path: '/v0/dso', ...bounds })
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
@@ -69,9 +71,9 @@ export async function followBlockVersions(options: {
     problems.write('', () => onProblem(error))
   }
   const asking =
-    nodeUrl === null
+    node === null
       ? null
-      : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: POLL_MS, onError })
+      : repeat((signal) => ask(node, signal), { clock, everyMs: POLL_MS, onError })
   return {
     /** The version for the block after an entry with this record time. */
     versionAt: (recordTime: Micros) => blockVersionAt(known.rules, recordTime),
@@ -81,6 +83,8 @@ export async function followBlockVersions(options: {
     },
   }
 }
+
+export type BlockVersions = Awaited<ReturnType<typeof followBlockVersions>>
 
 /** @throws {Error} If this is not an answer of a scan node. */
 function versionsOf(body: Uint8Array, offsetHeader: string | null): Versions {

@@ -4,7 +4,11 @@ import { engineFiles } from './engine-files.ts'
 
 const PEER = `${'ab'.repeat(20)}@sv-2.example:26656`
 
-function dialedByItself(votingKey: ReturnType<typeof createKeyPair> | null): string | undefined {
+/** A setting of an engine with this voting key, as its file has it. */
+function settingOf(
+  setting: string,
+  votingKey: ReturnType<typeof createKeyPair> | null = null,
+): string | undefined {
   const micros = 100_000
   const files = engineFiles({
     name: 'sv-1',
@@ -29,10 +33,14 @@ function dialedByItself(votingKey: ReturnType<typeof createKeyPair> | null): str
     peers: [PEER],
     stateSync: null,
   })
-  return /^persistent_peers = "(.*)"$/m.exec(files['config/config.toml'] ?? '')?.[1]
+  return new RegExp(`^${setting} = (.*)$`, 'm').exec(files['config/config.toml'] ?? '')?.[1]
 }
 
 it('configures as persistent peers only the members that know the engine', () => {
-  expect(dialedByItself(createKeyPair())).toBe(PEER)
-  expect(dialedByItself(null)).toBe('')
+  expect(settingOf('persistent_peers', createKeyPair())).toBe(`"${PEER}"`)
+  expect(settingOf('persistent_peers')).toBe('""')
+})
+
+it('stores at most 5000 bundles of entries that wait for a block, and 32 MiB', () => {
+  expect([settingOf('size'), settingOf('max_txs_bytes')]).toEqual(['5000', '33554432'])
 })

@@ -80,3 +80,5 @@ export function superviseEngine(options: {
     },
   }
 }
+
+export type Engine = ReturnType<typeof superviseEngine>

@@ -85,7 +85,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
 ])('an engine %s', (_, want, moments) => {
   let history = ENGINE_START
   for (const [nowMs, height, reading] of moments)
-    history = stepEngine(history, { nowMs, height, reading, memberCount: 4 })
+    history = stepEngine(history, { nowMs, height, reading, set: { f: 1 } })
   expect(history.state).toBe(want)
 })
 
@@ -113,7 +113,7 @@ it.each<[string, boolean, EngineState, EngineReading, number]>([
   ['is live', false, 'live', up(6, 6), Number.NEGATIVE_INFINITY],
 ])('an engine that %s: a restart is due: %s', (_, isDue, state, reading, restartedMs) => {
   const history = { state, height: 5, sinceMs: 0 }
-  const event = { reading, restartedMs, memberCount: 4 }
+  const event = { reading, restartedMs, set: { quorum: 3 } }
   expect(isRestartDue(history, { ...event, nowMs: RESTART_MS })).toBe(isDue)
   expect(isRestartDue(history, { ...event, nowMs: RESTART_MS - 1 })).toBe(false)
 })

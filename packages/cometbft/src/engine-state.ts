@@ -1,7 +1,7 @@
 /** The state of an engine, derived from what it and its peers report. Pure. */
 
 import { ScanError } from '@quorumscan/errors'
-import { maxFaulty, quorumOf } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
 
 export type EngineReading =
   /** It did not answer. */
@@ -38,7 +38,7 @@ export function stepEngine(
     readonly height: number
     /** Monotonic. */
     readonly nowMs: number
-    readonly memberCount: number
+    readonly set: Pick<MemberSet, 'f'>
   },
 ): EngineHistory {
   const { reading, height, nowMs } = event
@@ -49,7 +49,7 @@ export function stepEngine(
   if (reading.isCatchingUp) return next('catching-up')
   if (nowMs - sinceMs < STUCK_MS) return next('live')
   // At least one of so many is honest. A member that works on the height after the next one has decided the next one.
-  const believed = reading.peerHeights.toSorted((a, b) => b - a)[maxFaulty(event.memberCount)]
+  const believed = reading.peerHeights.toSorted((a, b) => b - a)[event.set.f]
   return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
 }
 
@@ -69,13 +69,13 @@ export function isRestartDue(
     readonly nowMs: number
     /** Time of the last restart for this reason. */
     readonly restartedMs: number
-    readonly memberCount: number
+    readonly set: Pick<MemberSet, 'quorum'>
   },
 ): boolean {
   if (event.nowMs - Math.max(sinceMs, event.restartedMs) < RESTART_MS) return false
   if (state === 'halted') return true
   const others = event.reading.kind === 'up' ? event.reading.peerHeights.length : 0
-  return state === 'stalled' && others >= quorumOf(event.memberCount) - 1
+  return state === 'stalled' && others >= event.set.quorum - 1
 }
 
 /** Why an engine has no peers. The last reason is the likeliest for a new one. */

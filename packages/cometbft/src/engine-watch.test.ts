@@ -4,6 +4,20 @@ import { expect, it } from 'vitest'
 import { EngineUnavailableError } from './engine-rpc.ts'
 import { watchEngine } from './engine-watch.ts'
 
+/** An engine that has no blocks and no peers. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  status: {
+    sync_info: {
+      earliest_block_height: '0',
+      latest_block_height: '0',
+      latest_block_time: '2026-11-22T10:00:00Z',
+      catching_up: false,
+    },
+  },
+  net_info: { peers: [] },
+  dump_consensus_state: { peers: null },
+}
+
 it('dials members at their newest addresses, and disconnects engines that are no longer admitted', async () => {
   const clock = createManualClock(0)
   const dialed: unknown[] = []
@@ -13,7 +27,7 @@ it('dials members at their newest addresses, and disconnects engines that are no
     rpc: {
       async call(method, params) {
         if (method === 'dial_peers') dialed.push(...(membersOf(params)['peers'] as unknown[]))
-        if (method !== 'dump_consensus_state') return {}
+        if (method !== 'dump_consensus_state') return ANSWERS[method]
         return {
           peers: [
             { node_address: 'admitted@127.0.0.1:1001' },
@@ -26,6 +40,7 @@ it('dials members at their newest addresses, and disconnects engines that are no
     isPeer: (id) => id !== 'removed',
     disconnect: (port) => disconnected.push(port),
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => {},
     onFailure: (error) => expect.fail(String(error)),
@@ -53,13 +68,14 @@ it('reports files that cannot be written, and still dials missing members', asyn
     rpc: {
       async call(method) {
         called.push(method)
-        return {}
+        return ANSWERS[method]
       },
     },
     peers: () => ['a@sv-2.example:26656'],
     isPeer: () => true,
     disconnect: () => {},
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => {
       throw full
@@ -93,15 +109,16 @@ function watchHanging() {
   let polls = 0
   const watch = watchEngine({
     rpc: {
-      async call() {
+      async call(method) {
         if (!engine.doesAnswer) throw new EngineUnavailableError('no answer')
-        return {}
+        return ANSWERS[method]
       },
     },
     peers: () => [],
     isPeer: () => true,
     disconnect: () => {},
     members: ['a'],
+    set: { f: 0, quorum: 1 },
     height: () => 1,
     onReading: async () => void polls++,
     onFailure: (error) => expect.fail(String(error)),

@@ -5,7 +5,8 @@
 
 import type { Clock } from '@quorumscan/base'
 import { createSilence, repeat } from '@quorumscan/runtime'
-import { memberOf } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
+import { idOfAddress, readConnectedEngines, readPeerIds, readStatus } from './engine-answers.ts'
 import { ENGINE_MS_MAX, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
   ENGINE_START,
@@ -30,6 +31,7 @@ export function watchEngine(options: {
   readonly disconnect: (port: number) => void
   /** Ids of the engines that vote. */
   readonly members: readonly string[]
+  readonly set: Pick<MemberSet, 'f' | 'quorum'>
   /** The height of the newest block that was published. */
   readonly height: () => number
   /** Receives each reading. */
@@ -48,7 +50,7 @@ export function watchEngine(options: {
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }) {
-  const { rpc, clock } = options
+  const { rpc, set, clock } = options
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
   let restartedMs = Number.NEGATIVE_INFINITY
@@ -62,13 +64,16 @@ export function watchEngine(options: {
         rpc.call('net_info'),
         rpc.call('dump_consensus_state'),
       ])
-      connected = idsOf(net)
-      for (const { id, port } of addressesOf(consensus))
-        if (!options.isPeer(id)) options.disconnect(port)
+      connected = readPeerIds(net)
+      const engines = readConnectedEngines(consensus)
+      for (const { id, port } of engines) if (!options.isPeer(id)) options.disconnect(port)
       return {
         kind: 'up',
-        isCatchingUp: memberOf(status, 'sync_info', 'catching_up') === true,
-        peerHeights: heightsOf(consensus, options.members),
+        isCatchingUp: readStatus(status).isCatchingUp,
+        // Other engines may claim any height.
+        peerHeights: engines.flatMap(({ id, height }) =>
+          options.members.includes(id) && height !== null ? [height] : [],
+        ),
       }
     } catch (error) {
       connected = []
@@ -87,14 +92,13 @@ export function watchEngine(options: {
       answeredPid = null
       options.onHang?.()
     }
-    const memberCount = options.members.length
-    history = stepEngine(history, { reading, height: options.height(), nowMs, memberCount })
-    if (isRestartDue(history, { reading, nowMs, restartedMs, memberCount })) {
+    history = stepEngine(history, { reading, height: options.height(), nowMs, set })
+    if (isRestartDue(history, { reading, nowMs, restartedMs, set })) {
       restartedMs = nowMs
       options.restart()
     }
     await options.onReading(reading).catch(options.onFailure)
-    const missing = options.peers().filter((peer) => !connected.includes(idOf(peer)))
+    const missing = options.peers().filter((peer) => !connected.includes(idOfAddress(peer)))
     if (reading.kind === 'unreachable' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
   }
@@ -108,33 +112,4 @@ export function watchEngine(options: {
   }
 }
 
-function idOf(peer: string): string {
-  return peer.slice(0, peer.indexOf('@'))
-}
-
-// The forms below are the engine's. A missing member counts as an empty list.
-
-function idsOf(net: unknown): readonly string[] {
-  return listOf(memberOf(net, 'peers')).map((peer) => String(memberOf(peer, 'node_info', 'id')))
-}
-
-/** The id of each connected engine, and the port from which it dialed. */
-function addressesOf(consensus: unknown) {
-  return listOf(memberOf(consensus, 'peers')).map((peer) => {
-    const address = String(memberOf(peer, 'node_address'))
-    return { id: idOf(address), port: Number(/\d+$/.exec(address)) }
-  })
-}
-
-/** The heights that members report. Other engines may claim any height. */
-function heightsOf(consensus: unknown, members: readonly string[]): readonly number[] {
-  return listOf(memberOf(consensus, 'peers')).flatMap((peer) => {
-    if (!members.includes(idOf(String(memberOf(peer, 'node_address'))))) return []
-    const height = Number(memberOf(peer, 'peer_state', 'round_state', 'height'))
-    return Number.isSafeInteger(height) ? [height] : []
-  })
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
+export type EngineWatch = ReturnType<typeof watchEngine>

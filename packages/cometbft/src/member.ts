@@ -42,11 +42,14 @@ export type MemberOptions = Pick<
  * @throws {LogGroupError} If the newest group is not a block of this member.
  */
 export async function createMember(options: MemberOptions) {
-  const { genesis, genesisHash, ordering, checkEntry, clock, logger } = options
+  const { genesis, genesisHash, ordering, nodeKey, redis, rpc } = options
+  const { checkEntry, isPeer, clock, random, logger } = options
   const closing = new AbortController()
   const ordered = createOrderedHashes()
   const store = createBlockStore({
-    ...options,
+    redis,
+    clock,
+    random,
     signal: closing.signal,
     onProblem: (error) => logger.warn({ err: error }, 'the log cannot be reached'),
   })
@@ -64,17 +67,26 @@ export async function createMember(options: MemberOptions) {
     const { promise: failed, reject: fail } = withResolvers<never>()
     failed.catch(() => {}) // The caller of `failed` gets the reason.
 
-    const { nodeKey } = options
     const ownId = nodeIdOf(nodeKey.publicKey)
     const recordTime = () => application.tip().recordTime
     const isOrdered = ordered.has
-    const mempool = createMempoolPolicy({ ...options, ownId, isOrdered, recordTime })
+    const mempool = createMempoolPolicy({
+      genesisHash,
+      ownId,
+      isPeer,
+      checkEntry,
+      isOrdered,
+      recordTime,
+      charge: options.charge,
+      chargeSender: options.chargeSender,
+      assertRoom: options.assertRoom,
+      clock,
+    })
     /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
       Math.max(...entries.map(checkEntry).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
     const bundle = (entries: readonly Uint8Array[]) =>
       signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey })
-    const { rpc } = options
     const { admit } = mempool
     const submission = createSubmission({ rpc, isOrdered, admit, bundle, clock })
 
@@ -98,18 +110,23 @@ export async function createMember(options: MemberOptions) {
     }
     const { evidenceAge = EVIDENCE_AGE } = ordering
     const ownTip = () => application.tip()
-    const retention = createRetention({ ...options, store, evidenceAge, tip: ownTip })
+    const retention = createRetention({ store, redis, rpc, evidenceAge, tip: ownTip })
     const application: Application = createApplication({
-      ...options,
+      genesisHash,
       validators: ordering.validators,
       limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
+      blockVersionAt: options.blockVersionAt,
       tip,
+      checkEntry,
       isOrdered,
       mempool,
+      isPeer,
+      onMisbehavior: options.onMisbehavior,
       publish,
       retainHeight: retention.height,
       anchors: retention.anchors,
       groupOf: retention.groupOf,
+      wantedHeight: options.wantedHeight,
       startLogFrom,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))

@@ -13,10 +13,11 @@ import {
   verifyEvidence,
 } from '@quorumscan/verifier'
 import { describe, expect } from 'vitest'
+import type { SignedVote } from './engine-answers.ts'
 import { nodeIdOf } from './engine-files.ts'
 import { EngineUnavailableError } from './engine-rpc.ts'
 import { createMisbehavior } from './misbehavior.ts'
-import { type SignedVote, voteSignBytes } from './votes.ts'
+import { voteSignBytes } from './votes.ts'
 
 const keyPair = createKeyPair()
 const base = createTestNetwork({ nodeCount: 4 }).genesis
@@ -182,6 +183,18 @@ describe('two votes of one member', () => {
     const after = open(() => good)
     await (await after.created).fetch()
     expect(after.asked).toEqual([['block', { height: '9' }]])
+  })
+
+  it('of a block that cannot be read block no others', async ({ open }) => {
+    const unreadable = { block: { evidence: { evidence: [{ type: 7 }] } } }
+    let height = 0
+    const answer = () => (++height === 1 ? unreadable : blockWith([vote('aa'), vote('bb')]))
+    const { created, found } = open(answer)
+    const misbehavior = await created
+    await misbehavior.note(9)
+    await misbehavior.note(10)
+    await expect(misbehavior.fetch()).rejects.toThrow('type')
+    expect(found).toHaveLength(1)
   })
 
   it('prevent the start if the stored evidence cannot be read', async ({ directory, open }) => {

@@ -10,17 +10,15 @@ import {
   createEvidenceLog,
   type Evidence,
   type Genesis,
-  memberOf,
   verifyEvidence,
 } from '@quorumscan/verifier'
+import { readDuplicateVotes, type SignedVote } from './engine-answers.ts'
 import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import { type SignedVote, voteSignBytes } from './votes.ts'
+import { voteSignBytes } from './votes.ts'
 
 /** Blocks that one `fetch` reads. */
 const BLOCKS_PER_FETCH = 20
-/** The type of evidence that the engine writes into blocks. */
-const DUPLICATE_VOTE = 'tendermint/DuplicateVoteEvidence'
 
 /** Reads what was found before. */
 export async function createMisbehavior(options: {
@@ -58,14 +56,6 @@ export async function createMisbehavior(options: {
   const save = () =>
     writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
-  const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
-    const answer = await rpc.call('block', { height: String(height) })
-    const pieces = memberOf(answer, 'block', 'evidence', 'evidence')
-    if (!Array.isArray(pieces)) return []
-    return pieces
-      .filter(({ type }) => type === DUPLICATE_VOTE)
-      .flatMap(({ value }) => evidenceOf(value, options))
-  }
   return {
     /** Resolves when it is written down that the block has evidence. */
     async note(height: number): Promise<void> {
@@ -75,7 +65,7 @@ export async function createMisbehavior(options: {
     /**
      * Asks the engine for the blocks that are noted.
      *
-     * @throws {EvidenceError} If one holds what others could not verify.
+     * @throws {EvidenceError} If one holds what others could not verify. @throws {ZodError} If one cannot be read.
      * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next call asks again.
      */
     async fetch(): Promise<void> {
@@ -84,10 +74,13 @@ export async function createMisbehavior(options: {
       const failures: unknown[] = []
       for (const height of due.slice(0, BLOCKS_PER_FETCH)) {
         const failuresBefore = failures.length
-        for (const evidence of await piecesAt(height))
+        const answer = await rpc.call('block', { height: String(height) })
+        for (const votes of duplicateVotesIn(answer, failures))
           try {
-            await verifyEvidence(evidence, { genesis })
-            if (log.add(evidence)) options.onFound(evidence)
+            for (const evidence of evidenceOf(votes, options)) {
+              await verifyEvidence(evidence, { genesis })
+              if (log.add(evidence)) options.onFound(evidence)
+            }
           } catch (error) {
             failures.push(error)
           }
@@ -103,18 +96,28 @@ export async function createMisbehavior(options: {
 
 type Stored = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
 
+/** None of a block whose evidence cannot be read, which is a failure. */
+function duplicateVotesIn(answer: unknown, failures: unknown[]) {
+  try {
+    return readDuplicateVotes(answer)
+  } catch (error) {
+    failures.push(error)
+    return []
+  }
+}
+
 /** The engine writes votes as JSON. The signed bytes are encoded from them again. */
 function evidenceOf(
-  { vote_a, vote_b }: { readonly vote_a: SignedVote; readonly vote_b: SignedVote },
+  [one, other]: readonly [SignedVote, SignedVote],
   { chainId, ordering }: { readonly chainId: string; readonly ordering: CometbftOrdering },
 ): readonly Evidence[] {
   const member = ordering.validators.find(
-    ({ key }) => addressOf(key) === vote_a.validator_address.toLowerCase(),
+    ({ key }) => addressOf(key) === one.validator_address.toLowerCase(),
   )
   if (member === undefined) return []
   const signed = (vote: SignedVote) => ({
     statement: toHex(voteSignBytes(vote, chainId)),
     signature: toHex(Buffer.from(vote.signature, 'base64')),
   })
-  return [{ signer: member.name, statements: [signed(vote_a), signed(vote_b)] }]
+  return [{ signer: member.name, statements: [signed(one), signed(other)] }]
 }

@@ -72,6 +72,7 @@ async function setUp(options: { readonly height: number; readonly evidenceSecond
         return { signed_header: { commit: { block_id: { hash: `AB${height}` } } } }
       return {
         sync_info: {
+          catching_up: false,
           earliest_block_height: '1',
           latest_block_height: String(tip.height),
           latest_block_time: time,

@@ -7,10 +7,10 @@ import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
 import type { LogPosition } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
-import { memberOf } from '@quorumscan/verifier'
 import type { AnchorBlock } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
-import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'
+import { readBlockHash, readBlockTime, readStatus } from './engine-answers.ts'
+import type { EngineRpc } from './engine-rpc.ts'
 import { timestampOf } from './votes.ts'
 
 /** The newest, and the one before, which a member may be fetching. */
@@ -41,13 +41,13 @@ export function createRetention(options: {
     if (anchors.some((one) => one.height === block.height)) return
     const { appHash, lastOffset } = block
     const commit = await rpc.call('commit', { height: String(block.height) })
-    const fresh = { height: block.height, appHash, lastOffset, blockHash: blockHashOf(commit) }
+    const fresh = { height: block.height, appHash, lastOffset, blockHash: readBlockHash(commit) }
     anchors = [fresh, ...anchors].toSorted((a, b) => b.height - a.height).slice(0, ANCHORS_MAX)
   }
   const advance = async (firstOffset: number): Promise<void> => {
     const first = await store.blockAt(firstOffset)
     if (first === null) return
-    const { earliest, latest, latestTime } = readBlockRange(await rpc.call('status'))
+    const { earliest, latest, latestTime } = readStatus(await rpc.call('status'))
     const nowMicros = microsOf(timestampOf(latestTime))
     height = await firstRetainedHeight({
       from: Math.max(height, earliest),
@@ -55,8 +55,7 @@ export function createRetention(options: {
       to: Math.min(first.height, latest - evidenceAge.blocks),
       async isExpired(at) {
         const answer = await rpc.call('header', { height: String(at) })
-        const time = String(memberOf(answer, 'header', 'time'))
-        return nowMicros - microsOf(timestampOf(time)) > evidenceAge.micros
+        return nowMicros - microsOf(timestampOf(readBlockTime(answer))) > evidenceAge.micros
       },
     })
   }

@@ -14,8 +14,9 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { EntryRefusal } from '@quorumscan/log'
-import { memberOf } from '@quorumscan/verifier'
+import { ZodError } from 'zod'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
+import { readAdmission } from './engine-answers.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
 /** Two dozen blocks. If none comes, the submitter repeats the request. */
@@ -151,12 +152,12 @@ function firstBundle(queuedByHash: ReadonlyMap<string, Queued>) {
 async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
   try {
     const tx = Buffer.from(bundle).toString('base64')
-    const answer = await rpc.call('broadcast_tx_sync', { tx })
-    const log = String(memberOf(answer, 'log'))
-    return memberOf(answer, 'code') === 0 ? null : unknown(`the engine refuses the entry: ${log}`)
+    const { code, log } = readAdmission(await rpc.call('broadcast_tx_sync', { tx }))
+    return code === 0 ? null : unknown(`the engine refuses the entry: ${log}`)
   } catch (error) {
     if (error instanceof EngineUnavailableError)
       return unknown('the engine is not available', error)
+    if (error instanceof ZodError) return unknown('the engine answered something else', error)
     if (!(error instanceof EngineRefusedError)) return unknown('the engine is unreachable', error)
     if (error.message.includes(ALREADY_IN_MEMPOOL)) return null
     if (error.message.includes(MEMPOOL_FULL))

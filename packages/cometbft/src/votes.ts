@@ -4,24 +4,8 @@ import { parseInstant } from '@quorumscan/verifier'
 import { BinaryWriter } from 'cosmjs-types/binary'
 import { Timestamp } from 'cosmjs-types/google/protobuf/timestamp'
 import { BlockID } from 'cosmjs-types/tendermint/types/types'
+import type { SignedVote } from './engine-answers.ts'
 import { encodeMessage } from './messages.ts'
-
-export type SignedVote = {
-  readonly type: number
-  readonly height: string
-  readonly round: number
-  /** Hex; of a vote for no block the hash is empty. */
-  readonly block_id: {
-    readonly hash: string
-    readonly parts: { readonly total: number; readonly hash: string }
-  }
-  /** RFC 3339, with as many digits as it takes, nine at most. */
-  readonly timestamp: string
-  /** Hex. */
-  readonly validator_address: string
-  /** Base64. */
-  readonly signature: string
-}
 
 const VARINT = 0
 const FIXED64 = 1

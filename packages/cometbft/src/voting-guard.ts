@@ -7,6 +7,7 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeyPair } from '@quorumscan/base'
 import { type Logger, writeFileAtomic } from '@quorumscan/runtime'
+import type { MemberSet } from '@quorumscan/verifier'
 import { FORCE_VOTE_FILE, nodeIdOf, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
 import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
@@ -16,10 +17,10 @@ export function createVotingGuard(options: {
   readonly home: string
   /** Null: the member has no vote. */
   readonly votingKey: KeyPair | null
-  readonly memberCount: number
+  readonly set: Pick<MemberSet, 'quorum'>
   readonly logger: Logger
 }) {
-  const { home, votingKey, memberCount, logger } = options
+  const { home, votingKey, set, logger } = options
   const stateFile = join(home, VOTE_STATE_FILE)
   const forceVoteFile = join(home, FORCE_VOTE_FILE)
   const address = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
@@ -43,7 +44,7 @@ export function createVotingGuard(options: {
       if (isWanted) await unlink(forceVoteFile)
       const isForced = isWanted && isStalled
       if (isWanted) logger.warn({ height, isForced }, 'received a request to force the vote')
-      const event = { isForced, height, memberHeights, memberCount }
+      const event = { isForced, height, memberHeights, set }
       const next = stepVoting(voting, { ...event, ownVoteHeight: member.voteHeightOf(address) })
       if (next.kind === 'key-in-use')
         logger.error({ height: next.height }, describeKeyInUse(next.height))
@@ -61,6 +62,8 @@ export function createVotingGuard(options: {
     },
   }
 }
+
+export type VotingGuard = ReturnType<typeof createVotingGuard>
 
 function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
   if (isStalled)

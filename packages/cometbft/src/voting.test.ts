@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stepVoting, type Voting } from './voting.ts'
 
-const NO_PEERS = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
+const NO_PEERS = { height: 0, ownVoteHeight: 0, memberHeights: [], set: { quorum: 3 } }
 const lost: Voting = { kind: 'follows', untilHeight: null }
 
 function follow(...moments: readonly (readonly [height: number, ...members: number[]])[]): Voting {

@@ -6,7 +6,7 @@
  * nothing. A vote by its key at that height comes from another machine, so it must not vote. If no quorum remains, its
  * operator decides.
  */
-import { quorumOf } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
 
 export type Voting =
   | { readonly kind: 'votes' }
@@ -31,15 +31,15 @@ export function stepVoting(
     readonly ownVoteHeight: number
     /** The height that each connected member works on. */
     readonly memberHeights: readonly number[]
-    readonly memberCount: number
+    readonly set: Pick<MemberSet, 'quorum'>
     /** The operator forces the vote, because nothing is ordered without it. */
     readonly isForced: boolean
   },
 ): Voting {
   if (voting.kind !== 'follows') return voting
-  const { height, memberHeights, memberCount } = event
+  const { height, memberHeights, set } = event
   if (event.isForced) return { kind: 'votes' }
-  const isEnough = memberHeights.length >= quorumOf(memberCount)
+  const isEnough = memberHeights.length >= set.quorum
   const untilHeight =
     voting.untilHeight ?? (isEnough ? Math.max(height, ...memberHeights) + BLOCKS_PAST : null)
   if (untilHeight === null) return { kind: 'follows', untilHeight }

@@ -152,9 +152,12 @@ function readLog(variables: EnvReader) {
   })
   const certificate = readOwnCertificate(variables, 'QS_LOG', 'the synchronizer')
   if ((tokenFile === null) === (certificate === null))
-    variables.problem('exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set')
+    variables.contradiction(
+      ['QS_LOG_TOKEN_FILE', 'QS_LOG_CERT'],
+      'exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set',
+    )
   if (certificate !== null && url.startsWith('http:'))
-    variables.problem('QS_LOG_CERT needs https in QS_LOG')
+    variables.contradiction(['QS_LOG_CERT', 'QS_LOG'], 'QS_LOG_CERT needs https in QS_LOG')
   return { url, tokenFile, certificate }
 }
 

@@ -47,7 +47,11 @@ export function readEnum<const Word extends string>(
   const text = variables.text(name, spec)
   const word = words.find((known) => known === text)
   if (word === undefined)
-    variables.problem(`${name}: ${JSON.stringify(text)} is not one of ${words.join(', ')}`)
+    variables.problem({
+      variable: name,
+      place: 'value',
+      why: `${JSON.stringify(text)} is not one of ${words.join(', ')}`,
+    })
   return word ?? spec.fallback
 }
 
@@ -100,7 +104,11 @@ function readTls(variables: EnvReader): CertificateFiles | null {
     file: assertKey,
   })
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
-  if (certFile !== keyFile) variables.problem('set both QS_TLS_CERT and QS_TLS_KEY, or neither')
+  if (certFile !== keyFile)
+    variables.contradiction(
+      ['QS_TLS_CERT', 'QS_TLS_KEY'],
+      'set both QS_TLS_CERT and QS_TLS_KEY, or neither',
+    )
   return null
 }
 

@@ -17,7 +17,7 @@ export function trustRuleIn(
     const names = memberSetOf(genesis).members.map(({ name }) => name)
     return trustRule(configured, names)
   } catch (error) {
-    throw new EnvError(`QS_TRUST_MEMBERS: ${(error as RangeError).message}`)
+    throw wrong('QS_TRUST_MEMBERS', { why: (error as RangeError).message })
   }
 }
 
@@ -35,18 +35,21 @@ export function confirmingNodesIn<Node extends { readonly name: string }>(
   const nodeByName = new Map(nodes.map((node) => [node.name, node]))
   for (const name of nodeByName.keys())
     if (!memberSetOf(genesis).members.some((node) => node.name === name))
-      throw new EnvError(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
+      throw wrong('QS_NODES', { why: `the genesis has no node ${JSON.stringify(name)}` })
   if (nodeByName.size < needed)
-    throw new EnvError(`QS_NODES must name ${needed} nodes of the genesis, which confirm the clock`)
+    throw wrong('QS_NODES', {
+      sentence: `QS_NODES must name ${needed} nodes of the genesis, which confirm the clock`,
+    })
   return { nodes: [...nodeByName.values()], needed }
 }
 
 /** How the members order, for a process with an engine. @throws {EnvError} If the network has one synchronizer. */
 export function memberOrderingIn({ ordering }: Pick<Genesis, 'ordering'>) {
   if (ordering.driver === 'cometbft') return ordering
-  throw new EnvError(
-    'QS_ENGINE_HOME is set, but the genesis has the ordering driver redis: unset it, or use the genesis of a cometbft network',
-  )
+  throw wrong('QS_ENGINE_HOME', {
+    sentence:
+      'QS_ENGINE_HOME is set, but the genesis has the ordering driver redis: unset it, or use the genesis of a cometbft network',
+  })
 }
 
 /** The node of a process, and its place in the genesis. @throws {EnvError} If the genesis has no node of that name. */
@@ -57,12 +60,22 @@ export function nodeIn(
   const index = memberSetOf(genesis).members.findIndex((node) => node.name === nodeName)
   const node = memberSetOf(genesis).members[index]
   if (node === undefined)
-    throw new EnvError(`QS_NODE_NAME: the genesis has no node ${JSON.stringify(nodeName)}`)
+    throw wrong('QS_NODE_NAME', { why: `the genesis has no node ${JSON.stringify(nodeName)}` })
   return { node, index }
 }
 
 /** @param party - Of the node itself. @throws {EnvError} If the node would send its rewards to itself. */
 export function assertRewardsLeave({ rewards }: Pick<ScanConfig, 'rewards'>, party: string): void {
   if (rewards?.to === party)
-    throw new EnvError('QS_REWARDS_TO names the party of this node itself, which has the rewards')
+    throw wrong('QS_REWARDS_TO', {
+      sentence: 'QS_REWARDS_TO names the party of this node itself, which has the rewards',
+    })
+}
+
+/** The error of a variable whose text contradicts the genesis. */
+function wrong(
+  variable: string,
+  what: { readonly why: string } | { readonly sentence: string },
+): EnvError {
+  return new EnvError([{ variable, place: 'value', ...what }])
 }

@@ -17,6 +17,8 @@ export {
   readOperatorAddress,
 } from './connections-config.ts'
 export * from './genesis-agreement.ts'
+export { readProcessConfig } from './process-config.ts'
+export { RUN_VARIABLES } from './run-variables.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export * from './synchronizer-config.ts'
 export { parseSharedSecret, readValidatorConfig, type ValidatorConfig } from './validator-config.ts'

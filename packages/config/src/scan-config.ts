@@ -83,7 +83,11 @@ function readRewards(variables: EnvReader) {
     example: '100',
     read: parseKept,
   })
-  if (to === null && keep !== null) variables.problem('QS_REWARDS_KEEP needs QS_REWARDS_TO')
+  if (to === null && keep !== null)
+    variables.contradiction(
+      ['QS_REWARDS_KEEP', 'QS_REWARDS_TO'],
+      'QS_REWARDS_KEEP needs QS_REWARDS_TO',
+    )
   return to === null ? null : { to, keep: readAmount(keep ?? '0') ?? 0n }
 }
 

@@ -117,7 +117,11 @@ function withClientCertificates(config: AppConfig, variables: EnvReader): AppCon
   const { tls } = config.connections
   if (clientCaFile === null) return config
   if (tls === null) {
-    variables.problem('QS_TLS_CLIENT_CA: clients show certificates only by TLS; set QS_TLS_CERT')
+    variables.problem({
+      variable: 'QS_TLS_CLIENT_CA',
+      place: 'value',
+      why: 'clients show certificates only by TLS; set QS_TLS_CERT',
+    })
     return config
   }
   return { ...config, connections: { ...config.connections, tls: { ...tls, clientCaFile } } }
@@ -186,7 +190,8 @@ function readLogRedis(variables: EnvReader): RedisConfig {
   })
   // A promoted Redis replica may lack acknowledged entries (Rule 3).
   if (usesSentinels(config.place))
-    variables.problem(
+    variables.contradiction(
+      ['QS_LOG_REDIS'],
       'QS_LOG_REDIS must not use sentinels: a promoted Redis replica may lack the end of the log',
     )
   return config

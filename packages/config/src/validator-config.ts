@@ -39,10 +39,14 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         read: (text) => parseServiceUrl(text, { allowsQuery: true }),
       })
       if ((secretFile === null) === (jwksUrl === null))
-        variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
+        variables.contradiction(
+          ['QS_JWKS_URL', 'QS_JWT_SECRET_FILE'],
+          'exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set',
+        )
       const common = readFollowerConfig(variables)
       if (secretFile !== null && !LOOPBACK.test(common.host))
-        variables.problem(
+        variables.contradiction(
+          ['QS_JWT_SECRET_FILE', 'QS_HOST'],
           `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
         )
       const algorithm = readEnum(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
@@ -144,6 +148,9 @@ function readTrustRule(variables: EnvReader) {
         : [trustRule({ members: text.split(','), threshold: threshold || undefined })],
   })
   if (threshold > 0 && rule === null)
-    variables.problem('QS_TRUST_THRESHOLD needs valid QS_TRUST_MEMBERS')
+    variables.contradiction(
+      ['QS_TRUST_THRESHOLD', 'QS_TRUST_MEMBERS'],
+      'QS_TRUST_THRESHOLD needs valid QS_TRUST_MEMBERS',
+    )
   return rule
 }

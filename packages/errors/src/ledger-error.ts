@@ -4,7 +4,7 @@
  */
 import { type LedgerErrorCode, ledgerErrorSpec } from './ledger-catalogue.ts'
 
-type Context = Readonly<Record<string, string>>
+type ErrorContext = Readonly<Record<string, string>>
 type Resource = readonly [type: string, name: string]
 
 /** Longer texts are cut (§L7.1). */
@@ -22,7 +22,7 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError'
   readonly code: LedgerErrorCode
   /** The members of this error, in addition to those of every error of its producer. */
-  readonly context: Context
+  readonly context: ErrorContext
   readonly resources: readonly Resource[]
   /** The submission id of a refused submission. */
   readonly correlationId: string | null
@@ -35,7 +35,7 @@ export class LedgerError extends Error {
     options: {
       readonly cause?: unknown
       /** Sent also if the error is redacted. */
-      readonly context?: Context
+      readonly context?: ErrorContext
       readonly resources?: readonly Resource[]
       readonly correlationId?: string
       readonly retryInfo?: string

@@ -76,14 +76,18 @@ type FollowerOptions = {
  * @throws {EnvError} If a file does not hold what it must.
  */
 export async function openFollower(app: App, options: FollowerOptions) {
-  const { clock, genesis, genesisHash, logger, trust, certificates } = app
-  const { config, member, peerTokenByOrigin } = options
-  const logOptions = readLogClientOptions(config, app)
+  const { clock, random, genesis, genesisHash, logger, metrics, trust, certificates } = app
+  const { config, peers, member, allowPrivateAddresses = false } = options
+  const { participant, peerTokenByOrigin, onEvidence } = options
+  const logOptions = readLogClientOptions(config, { clock, logger })
   const redis = await readRedisAddress(config.redis)
+  const set = memberSetOf(genesis)
   /** f + 1: among this number of members at least one is honest. */
-  const needed = memberSetOf(genesis).f + 1
+  const needed = set.f + 1
   return openAll(async (resources) => {
-    const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
+    const clocks = resources.opened(
+      createPeerClocks({ peers, needed, clock, logger, metrics, trust, allowPrivateAddresses }),
+    )
     const client = resources.opened(
       createPeerClient({ clock, trust, ...(peerTokenByOrigin && { peerTokenByOrigin }) }),
     )
@@ -93,13 +97,25 @@ export async function openFollower(app: App, options: FollowerOptions) {
         ? null
         : { name: member.name, sign: member.scanKey.sign, directory }
     const snapshots: SnapshotStore = resources.opened(
-      await createSnapshotStore({ ...app, ...options, client, own }),
+      await createSnapshotStore({
+        genesis,
+        genesisHash,
+        own,
+        peers,
+        client,
+        clock,
+        logger,
+        metrics,
+      }),
     )
     const replica = resources.opened(
       await openReplica({
-        ...app,
-        ...options,
         redis,
+        genesis,
+        genesisHash,
+        dueJobs: options.dueJobs,
+        clock,
+        ...(participant !== undefined && { participant }),
         snapshots,
         onProblem: (err) => logProblem(logger, err),
         rebuild: (deleteStored) =>
@@ -111,24 +127,27 @@ export async function openFollower(app: App, options: FollowerOptions) {
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
     const usage = resources.opened(watchRedis(redis))
-    measureRedis(app.metrics, usage)
-    const memory = resources.opened(await watchRedisMemory({ ...app, redis: usage }))
+    measureRedis(metrics, usage)
+    const memory = resources.opened(await watchRedisMemory({ redis: usage, clock, metrics }))
     const self = member && {
       name: member.name,
       sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
     }
-    const signers = new Set(
-      (options.signers ?? memberSetOf(genesis).members).map(({ name }) => name),
-    )
+    const signers = new Set((options.signers ?? set.members).map(({ name }) => name))
     const certifier = resources.opened(
       createCertifier({
-        ...app,
-        ...options,
+        genesis,
+        genesisHash,
+        self,
+        peers,
         signers,
         endpointsOf: clocks.endpointsOf,
-        client,
-        self,
         replica: replica.proofs,
+        client,
+        clock,
+        logger,
+        metrics,
+        ...(onEvidence && { onEvidence }),
       }),
     )
     /** `live` if and only if `assertReady` does not throw. Automation continues with expired certificates. */
@@ -138,16 +157,16 @@ export async function openFollower(app: App, options: FollowerOptions) {
     }
     const isLive = () => state() === 'live'
     const members = createMemberHealth({
-      names: memberSetOf(genesis).members.map(({ name }) => name),
+      set,
       self: member && {
         name: member.name,
         isReady: () => isLive() && certificates.areValid(),
       },
       clocks,
       progress: certifier.progress,
-      metrics: app.metrics,
+      metrics,
     })
-    measureReplica(app.metrics, replica, { clock, isLive })
+    measureReplica(metrics, replica, { clock, isLive })
     const groups =
       member &&
       resources.opened(
@@ -159,12 +178,13 @@ export async function openFollower(app: App, options: FollowerOptions) {
         }),
       )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
-    const logDisk = resources.opened(watchLogDisk({ ...app, log }))
+    const logDisk = resources.opened(watchLogDisk({ log, clock, metrics }))
     const ordering: Ordering = createOrderingClient({
-      ...app,
       log,
       genesis: { ...genesis, hash: genesisHash },
       ...(groups && { store: groups.store }),
+      clock,
+      random,
       onProblem: (err) => logger.warn({ err }, 'the stream of the log failed; opening another one'),
     })
     /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */

@@ -1,6 +1,7 @@
 /** What counts as a healthy member, in each state that a member of four can be in. */
 import type { MemberHealth } from '@quorumscan/errors/node-words'
 import { createMetrics, type PeerState } from '@quorumscan/runtime'
+import { memberSetOf } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { createMemberHealth, UNSIGNED_MS_MAX } from './member-health.ts'
 
@@ -25,7 +26,7 @@ function judge(seen: Partial<Seen>, own: Partial<Seen> = {}) {
     ...(name === 'sv-4' && seen),
   })
   const members = createMemberHealth({
-    names: NAMES,
+    set: memberSetOf({ nodes: NAMES.map((name) => ({ name, scanKey: '', operatorKey: '' })) }),
     self: { name: 'sv-1', isReady: () => seenOf('sv-1').says === 'following' },
     clocks: { answerOf: (name) => seenOf(name).says },
     progress: {

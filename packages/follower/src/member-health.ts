@@ -11,7 +11,7 @@ import {
   type PeerClocks,
   type PeerState,
 } from '@quorumscan/runtime'
-import { maxFaulty, quorumOf } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
 
 /** An idle log has an entry every 10 s, so that each member signs as often. */
 export const UNSIGNED_MS_MAX = 30_000
@@ -19,14 +19,15 @@ const MS_PER_SECOND = 1000
 
 /** Measures the judgement, too. */
 export function createMemberHealth(options: {
-  readonly names: readonly string[]
+  readonly set: MemberSet
   /** The member that this process is, with what it says about itself; null: a validator. */
   readonly self: { readonly name: string; isReady(): boolean } | null
   readonly clocks: Pick<PeerClocks, 'answerOf'>
   readonly progress: Pick<Certifier['progress'], 'newestOf' | 'lagMicros' | 'unsignedMs'>
   readonly metrics: Metrics
 }) {
-  const { names, self, clocks, progress, metrics } = options
+  const { set, self, clocks, progress, metrics } = options
+  const names = set.members.map(({ name }) => name)
   const saysOf = (name: string): PeerState => {
     if (name !== self?.name) return clocks.answerOf(name)
     return self.isReady() ? 'following' : 'behind'
@@ -55,10 +56,9 @@ export function createMemberHealth(options: {
     // A process alone has no others to judge.
     if (names.every((name) => name === self?.name)) return []
     const count = names.filter((name) => healthOf(name) === 'healthy').length
-    const { length: n } = names
     return [
-      ['lookups', count - maxFaulty(n) - 1],
-      ['registrations', count - quorumOf(n)],
+      ['lookups', count - set.f - 1],
+      ['registrations', count - set.quorum],
     ]
   })
   return {

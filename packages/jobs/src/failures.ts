@@ -1,6 +1,6 @@
 /**
  * The last jobs that were dropped, with the reason. BullMQ keeps none, because it ignores an add with the id of a kept
- * failed job (Rule 7).
+ * failed job (Rule 7), and deduplicates no job that is retried (D-99).
  */
 import type { ContractId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'

@@ -59,7 +59,7 @@ function createWorld() {
         item.job === after?.job && item.contractId === after.contractId
       return due.slice(after === null ? 0 : due.findIndex(isSame) + 1).slice(0, limit)
     },
-    dryRun: async () => ({ kind: 'checkpoint' }),
+    dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
     onApplied: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -38,7 +38,7 @@ function createWorld(rewardsTo: (treasury: Actor) => string = ({ party }) => par
     totals: async (keys) => memory.totals(keys),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
     dueItems: async () => [],
-    dryRun: async () => ({ kind: 'checkpoint' }),
+    dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
     onApplied: () => () => {},
   }
   let isAnswerLost = false

@@ -38,7 +38,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     totals: async (keys) => memory.totals(keys),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
     dueItems: async ({ job }) => memory.due().filter((item) => item.job === job),
-    dryRun: async () => ({ kind: 'checkpoint' }),
+    dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
     onApplied: () => () => {},
   }
   const deps: WalletJobDeps = {

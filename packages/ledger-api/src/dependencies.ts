@@ -1,7 +1,8 @@
-/** What the handlers of the ledger interface work with. The validator opens it. */
+/** What the handlers of the ledger interface work with. The validator opens it; each handler names what it takes. */
 import type { Clock, Random } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
+import type { GrowthShares } from '@quorumscan/submit'
 import type { Users, ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Registration } from '@quorumscan/wallet'
@@ -16,6 +17,8 @@ export type LedgerApiDeps = {
   readonly store: Pick<ValidatorStore, 'users' | 'parties' | 'outbox'>
   readonly registration: Registration
   readonly dispatcher: Dispatcher
+  /** What users add to the state. */
+  readonly growth: GrowthShares
   readonly genesis: Genesis
   readonly genesisHash: string
   /** `participant::1220…`: this participant on the ledger interface. */

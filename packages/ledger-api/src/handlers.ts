@@ -2,7 +2,11 @@
 
 import { type Openers, socketRoutes } from '@quorumscan/api'
 import type { Caller } from './callers.ts'
-import { openCommandCompletions, openCompletions } from './commands/completions.ts'
+import {
+  type CompletionsDeps,
+  openCommandCompletions,
+  openCompletions,
+} from './commands/completions.ts'
 import { commandHandlers } from './commands/handlers.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
 import type { LedgerHandlers } from './http/handler.ts'
@@ -15,25 +19,28 @@ import { ledgerUserHandlers, ofDefaultProvider } from './users/handlers.ts'
 import { issuerHandlers } from './users/issuers.ts'
 import { partyHandlers } from './users/parties.ts'
 
-export function ledgerHandlers(context: LedgerApiDeps): LedgerHandlers {
+export function ledgerHandlers(deps: LedgerApiDeps): LedgerHandlers {
+  const { reads, store, ledger, genesis, participantId, issuer } = deps
   return {
-    ...stateHandlers(context),
-    ...commandHandlers(context),
-    ...ofDefaultProvider({ ...ledgerUserHandlers(context), ...partyHandlers(context) }),
-    ...updateHandlers(context.reads),
-    ...packageHandlers(context),
-    ...issuerHandlers(context),
+    ...stateHandlers({ reads, participantId }),
+    ...commandHandlers(deps),
+    ...ofDefaultProvider({ ...ledgerUserHandlers(store.users), ...partyHandlers(deps) }),
+    ...updateHandlers(reads),
+    ...packageHandlers({ ledger, genesis, participantId }),
+    ...issuerHandlers({ issuer }),
   }
 }
 
-export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket[] {
-  const { reads } = context
+export function ledgerSockets(
+  deps: CompletionsDeps & Pick<LedgerApiDeps, 'reads'>,
+): readonly LedgerSocket[] {
+  const { reads } = deps
   const openers: Openers<'/v2/', (request: never, caller: Caller) => Promise<OpenStream>> = {
     streamUpdates: openUpdates(reads),
     streamFlats: openUpdates(reads),
     streamTrees: openUpdates(reads, true),
-    streamCompletions: openCompletions(context),
-    streamCommandCompletions: openCommandCompletions(context),
+    streamCompletions: openCompletions(deps),
+    streamCommandCompletions: openCommandCompletions(deps),
     streamActiveContracts: openActiveContracts(reads),
   }
   return Object.entries(openers).map(([id, open]) => ({

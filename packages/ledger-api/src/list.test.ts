@@ -181,6 +181,16 @@ it('an error after some elements fails the whole list', async () => {
   await expect(read(stream)).rejects.toThrow('pruned meanwhile')
 })
 
+it('what was opened for a stream that cannot be opened ends', async () => {
+  let ended: AbortSignal | null = null
+  const open: Open = async (signalOfStream) => {
+    ended = signalOfStream
+    throw new Error('no such party')
+  }
+  await expect(read(open)).rejects.toThrow('no such party')
+  expect(ended).toMatchObject({ aborted: true })
+})
+
 it('a list closes the stream when it has enough elements', async () => {
   let isOver = false
   async function* endless(): AsyncGenerator<readonly string[]> {

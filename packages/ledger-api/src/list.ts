@@ -1,7 +1,7 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
-import { anySignal, type Clock, concatBytes, utf8 } from '@quorumscan/base'
+import { type Clock, concatBytes, linkedController, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
 import type { LedgerReads } from './dependencies.ts'
@@ -48,19 +48,27 @@ export async function listOf(
   const idleMs = options.idleMs === null ? null : clampIdle(options.idleMs)
   const found: Uint8Array[] = []
   let characters = 0
-  const ended = new AbortController()
+  const ended = linkedController(signal)
   let isCaughtUp = false
   let startTimer = () => {}
   let resume = () => {}
-  const stream = await open(anySignal([signal, ended.signal]), {
-    elementsMax: wanted,
-    onRows: options.countRows,
-    onCaughtUp() {
-      isCaughtUp = true
-      if (options.pause !== undefined) resume = options.pause()
-      startTimer()
-    },
-  })
+  const begin = async () => {
+    try {
+      return await open(ended.signal, {
+        elementsMax: wanted,
+        onRows: options.countRows,
+        onCaughtUp() {
+          isCaughtUp = true
+          if (options.pause !== undefined) resume = options.pause()
+          startTimer()
+        },
+      })
+    } catch (error) {
+      ended.abort() // What was opened before it failed ends, too.
+      throw error
+    }
+  }
+  const stream = await begin()
   /** The next elements; null when the stream has been idle for too long. */
   const nextOrIdle = async (maxMs: number) => {
     const over = new AbortController()

@@ -1,17 +1,15 @@
 /**
  * What parties see of an update (docs/upstream.md §L2): the events that a filter matches, with the witnesses that it
- * names, as JSON text that is ready to be sent.
+ * names, as values. `update-json.ts` writes them.
  */
 import {
   contractBlob,
   encodePayload,
-  HOLDING_INTERFACE,
   holdingViewOf,
-  packages,
   templateIdOf,
   templates,
 } from '@quorumscan/ledger'
-import { type ContractId, type Micros, type Offset, partyParticipant } from '@quorumscan/model'
+import { type ContractId, partyParticipant } from '@quorumscan/model'
 import type { StoredEvent, StoredUpdate } from '@quorumscan/replica'
 import {
   BY_INTERFACE,
@@ -23,101 +21,76 @@ import {
   WITH_BLOB,
   WITH_VIEW,
 } from './formats.ts'
-import { formatLedgerInstant } from './instants.ts'
 import { participantIdOf } from './participant-id.ts'
+import {
+  type ShownCreated,
+  type ShownEvent,
+  type ShownTopology,
+  type ShownTransaction,
+  type ShownUpdate,
+  updateJson,
+} from './update-json.ts'
 
 /** The element of a stream for an update, as JSON; null if the stream does not show it. */
 export type Projection = (update: StoredUpdate) => string | null
 
-/** The fields of events that name their template, by index. */
-const templateTexts = templates.map((template) => {
-  const id = templateIdOf(template)
-  const { packageName } = template
-  return { id, packageId: id.slice(0, id.indexOf(':')), packageName }
-})
-
-/** `<package id>:Coin.Holding:Holding`. */
-const HOLDING_ID = packages.reduce(
-  (id, own) => id.replace(`#${own.name}:`, `${own.id}:`),
-  HOLDING_INTERFACE,
-)
-
 /** `{"update": …}` of transactions and topology transactions, by the view. */
 export function createProjection(view: UpdateView, synchronizerId: string): Projection {
-  const { transactions, topology } = view
   return (update) => {
-    if (update.allocated.length > 0)
-      return topology === null ? null : topologyElement(update, topology, synchronizerId)
-    if (transactions === null) return null
-    const value = transactionJson(update, transactions, synchronizerId)
-    const name = transactions.shape === 'tree' ? 'TransactionTree' : 'Transaction'
-    return value === null ? null : `{"update":{"${name}":{"value":${value}}}}`
+    const shown = showUpdate(update, view)
+    return shown === null ? null : updateJson(shown, synchronizerId)
   }
 }
 
-/** A `JsTransaction`; null if no event remains, unless it is shown without events. */
-export function transactionJson(
+/** Null if the view does not show the update. */
+export function showUpdate(update: StoredUpdate, view: UpdateView): ShownUpdate | null {
+  const { transactions, topology } = view
+  if (update.allocated.length > 0) return topology && showTopology(update, topology)
+  return transactions && showTransaction(update, transactions)
+}
+
+/** Null if no event remains, unless it is shown without events. */
+export function showTransaction(
   update: StoredUpdate,
-  view: TransactionView & { readonly isShownEmpty?: boolean },
-  synchronizerId: string,
-): string | null {
+  view: TransactionView,
+  { isShownEmpty = false }: { readonly isShownEmpty?: boolean } = {},
+): ShownTransaction | null {
   const audience = new Audience(update, view.filter)
-  let events = ''
-  const isAcsDelta = view.shape === 'acs-delta'
-  const eventJsonOf = isAcsDelta ? stakeholderEvent : effectEvent
+  const { shape } = view
+  const events: ShownEvent[] = []
   for (const event of update.events) {
-    if (isAcsDelta && event.isTransient) continue
-    const found = eventJsonOf(update, event, audience)
-    if (found === null) continue
-    const shown = view.shape === 'tree' ? treeEntry(event, found) : found
-    events += events === '' ? shown : `,${shown}`
+    const shown =
+      shape !== 'acs-delta'
+        ? effectEvent(update, event, audience)
+        : event.isTransient
+          ? null
+          : stakeholderEvent(update, event, audience)
+    if (shown !== null) events.push(shown)
   }
-  if (events === '' && view.isShownEmpty !== true) return null
-  const { offset, updateId, workflowId } = update
-  const time = formatLedgerInstant(update.recordTime)
-  const commandId = audience.hasOneOf(update.submitters) ? update.commandId : ''
-  const begin =
-    `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
-    `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}",`
-  const middle =
-    `"offset":${offset},"synchronizerId":${JSON.stringify(synchronizerId)},"traceContext":${traceJson(update.traceparent)},` +
-    `"recordTime":"${time}"`
-  return view.shape === 'tree'
-    ? `${begin}"eventsById":{${events}},${middle}}`
-    : `${begin}"events":[${events}],${middle},"externalTransactionHash":null,"paidTrafficCost":null}`
+  if (events.length === 0 && !isShownEmpty) return null
+  return {
+    kind: 'transaction',
+    shape,
+    updateId: update.updateId,
+    commandId: audience.hasOneOf(update.submitters) ? update.commandId : '',
+    workflowId: update.workflowId,
+    offset: update.offset,
+    recordTime: update.recordTime,
+    traceparent: update.traceparent,
+    events,
+  }
 }
 
-/** An entry of `eventsById`: the event under another name. */
-function treeEntry(event: StoredEvent, shown: string): string {
-  const name = event.kind === 'created' ? 'Created' : 'Exercised'
-  const value = shown.slice(`{"${name}Event":`.length, -1)
-  return `"${event.nodeId}":{"${name}TreeEvent":{"value":${value}}}`
-}
-
-function topologyElement(
+function showTopology(
   update: StoredUpdate,
   parties: ReadonlySet<string> | 'all',
-  synchronizerId: string,
-): string | null {
-  const events = update.allocated
-    .map((number) => update.table[number] ?? '')
+): ShownTopology | null {
+  const hosted = namesOf(update, update.allocated)
     .filter((party) => parties === 'all' || parties.has(party))
-    .map((partyId) => ({
-      event: {
-        ParticipantAuthorizationAdded: {
-          value: {
-            partyId,
-            participantId: participantIdOf(partyParticipant(partyId)),
-            participantPermission: 'PARTICIPANT_PERMISSION_SUBMISSION',
-          },
-        },
-      },
-    }))
-  if (events.length === 0) return null
-  const { updateId, offset } = update
-  const recordTime = formatLedgerInstant(update.recordTime)
-  const value = { updateId, offset, synchronizerId, recordTime, events, traceContext: null }
-  return JSON.stringify({ update: { TopologyTransaction: { value } } })
+    .map((party) => ({ party, participantId: participantIdOf(partyParticipant(party)) }))
+  if (hosted.length === 0) return null
+  const { updateId, offset, recordTime } = update
+  return { kind: 'topology', updateId, offset, recordTime, hosted }
 }
 
 /** The parties of a filter, in terms of one update's table. */
@@ -140,14 +113,13 @@ class Audience {
     return flags
   }
 
-  /** JSON of the witnesses that the filter may show (§L2.5). */
-  shown(witnesses: readonly number[]): string {
+  /** The witnesses that the filter may show (§L2.5). */
+  shown(witnesses: readonly number[]): readonly string[] {
     const isAnyone = this.#filter.anyParty !== null
-    let list = ''
+    const names: string[] = []
     for (const witness of witnesses)
-      if (isAnyone || this.#flagsOf(witness) !== null)
-        list += list === '' ? `"${this.#table[witness]}"` : `,"${this.#table[witness]}"`
-    return `[${list}]`
+      if (isAnyone || this.#flagsOf(witness) !== null) names.push(this.#table[witness] ?? '')
+    return names
   }
 
   hasOneOf(parties: readonly number[]): boolean {
@@ -164,33 +136,45 @@ class Audience {
 }
 
 /** The events by which the update creates and archives the contract, as its stakeholders see them, also if transient. */
-export function contractEventsJson(
+export function showContractEvents(
   update: StoredUpdate,
   contractId: ContractId,
   filter: EventFilter,
-): readonly string[] {
+): readonly ShownEvent[] {
   const audience = new Audience(update, filter)
   return update.events
     .filter(({ contract }) => update.table[contract] === contractId)
     .flatMap((event) => stakeholderEvent(update, event, audience) ?? [])
 }
 
-function stakeholderEvent(update: StoredUpdate, event: StoredEvent, audience: Audience) {
+function stakeholderEvent(
+  update: StoredUpdate,
+  event: StoredEvent,
+  audience: Audience,
+): ShownEvent | null {
   if (event.kind === 'exercised' && !event.consuming) return null
   const witnesses = stakeholdersOf(event)
   const flags = audience.flagsFor(event.template, witnesses)
   if ((flags & MATCHES) === 0) return null
-  if (event.kind === 'created') {
-    const isDelta = !event.isTransient
-    return createdJson(update, event, { flags, witnesses: audience.shown(witnesses), isDelta })
+  const names = audience.shown(witnesses)
+  if (event.kind === 'created')
+    return showCreated(update, event, { flags, witnesses: names, isDelta: !event.isTransient })
+  return {
+    kind: 'archived',
+    offset: update.offset,
+    nodeId: event.nodeId,
+    contractId: update.table[event.contract] ?? '',
+    template: event.template,
+    witnesses: names,
+    isByInterface: (flags & BY_INTERFACE) !== 0,
   }
-  return (
-    `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${audience.shown(witnesses)},` +
-    `"packageName":"${textsOf(event.template).packageName}","implementedInterfaces":${interfacesJson(flags)}}}`
-  )
 }
 
-function effectEvent(update: StoredUpdate, event: StoredEvent, audience: Audience): string | null {
+function effectEvent(
+  update: StoredUpdate,
+  event: StoredEvent,
+  audience: Audience,
+): ShownEvent | null {
   const witnesses = informeesOf(event)
   const flags = audience.flagsFor(event.template, witnesses)
   if ((flags & MATCHES) === 0) return null
@@ -198,89 +182,61 @@ function effectEvent(update: StoredUpdate, event: StoredEvent, audience: Audienc
     !event.isTransient &&
     (event.kind === 'created' || event.consuming) &&
     (audience.flagsFor(event.template, stakeholdersOf(event)) & MATCHES) !== 0
+  const names = audience.shown(witnesses)
   if (event.kind === 'created')
-    return createdJson(update, event, { flags, witnesses: audience.shown(witnesses), isDelta })
-  return (
-    `{"ExercisedEvent":{${commonJson(update, event)},"interfaceId":null,"choice":"${event.choice}",` +
-    `"choiceArgument":${update.json(event.argument)},"actingParties":${namesJson(update, event.actors)},` +
-    `"consuming":${event.consuming},"witnessParties":${audience.shown(witnesses)},` +
-    `"lastDescendantNodeId":${event.lastDescendantNodeId},"exerciseResult":${update.json(event.result)},` +
-    `"packageName":"${textsOf(event.template).packageName}","implementedInterfaces":${interfacesJson(flags)},` +
-    `"acsDelta":${isDelta}}}`
-  )
+    return showCreated(update, event, { flags, witnesses: names, isDelta })
+  return {
+    kind: 'exercised',
+    offset: update.offset,
+    nodeId: event.nodeId,
+    contractId: update.table[event.contract] ?? '',
+    template: event.template,
+    choice: event.choice,
+    argument: update.json(event.argument),
+    actors: namesOf(update, event.actors),
+    consuming: event.consuming,
+    witnesses: names,
+    lastDescendantNodeId: event.lastDescendantNodeId,
+    result: update.json(event.result),
+    isByInterface: (flags & BY_INTERFACE) !== 0,
+    isDelta,
+  }
 }
 
 type Created = Extract<StoredEvent, { kind: 'created' }>
 
-function createdJson(
+function showCreated(
   update: StoredUpdate,
   event: Created,
-  shown: { readonly flags: number; readonly witnesses: string; readonly isDelta: boolean },
-): string {
-  const payload = update.json(event.payload)
-  const created = createdEventJson(commonJson(update, event), {
-    template: event.template,
-    payload,
-    blob: (shown.flags & WITH_BLOB) === 0 ? '' : blobOf(update, event, payload),
-    signatories: namesJson(update, event.signatories),
-    observers: namesJson(update, event.observers),
-    createdAt: update.recordTime,
-    ...shown,
-  })
-  return `{"CreatedEvent":${created}}`
-}
-
-/** A `CreatedEvent` of an update, or of a contract whose update was pruned. Parties and payload are JSON. */
-export function createdEventJson(
-  common: string,
-  created: {
-    readonly template: number
-    readonly payload: string
-    readonly blob: string
+  shown: {
     readonly flags: number
-    readonly witnesses: string
-    readonly signatories: string
-    readonly observers: string
-    readonly createdAt: Micros
+    readonly witnesses: readonly string[]
     readonly isDelta: boolean
   },
-): string {
-  const { payload } = created
-  const { packageId, packageName } = textsOf(created.template)
-  const views = (created.flags & WITH_VIEW) === 0 ? '[]' : viewsJson(payload, packageId)
-  return (
-    `{${common},"contractKey":null,"contractKeyHash":"",` +
-    `"createArgument":${payload},"createdEventBlob":"${created.blob}","interfaceViews":${views},` +
-    `"witnessParties":${created.witnesses},"signatories":${created.signatories},` +
-    `"observers":${created.observers},"createdAt":"${formatLedgerInstant(created.createdAt)}",` +
-    `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${created.isDelta}}`
-  )
+): ShownCreated {
+  const { flags, witnesses, isDelta } = shown
+  const payload = update.json(event.payload)
+  return {
+    kind: 'created',
+    offset: update.offset,
+    nodeId: event.nodeId,
+    contractId: update.table[event.contract] ?? '',
+    template: event.template,
+    payload,
+    blob: (flags & WITH_BLOB) === 0 ? '' : blobOf(update, event, payload),
+    view: (flags & WITH_VIEW) === 0 ? null : holdingViewOf(JSON.parse(payload)),
+    witnesses,
+    signatories: namesOf(update, event.signatories),
+    observers: namesOf(update, event.observers),
+    createdAt: update.recordTime,
+    isDelta,
+  }
 }
 
-function commonJson({ offset, table }: StoredUpdate, event: StoredEvent): string {
-  const contractId = table[event.contract] ?? ''
-  return eventJson({ offset, nodeId: event.nodeId, contractId, template: event.template })
-}
-
-/** The first members of every event. */
-export function eventJson(event: {
-  readonly offset: Offset
-  readonly nodeId: number
-  readonly contractId: ContractId
-  readonly template: number
-}): string {
-  return (
-    `"offset":${event.offset},"nodeId":${event.nodeId},"contractId":"${event.contractId}",` +
-    `"templateId":"${textsOf(event.template).id}"`
-  )
-}
-
-function namesJson({ table }: StoredUpdate, parties: readonly number[]): string {
-  return parties.length === 0 ? '[]' : `["${parties.map((party) => table[party]).join('","')}"]`
-}
-
-function interfacesJson(flags: number): string {
-  return (flags & BY_INTERFACE) === 0 ? '[]' : `["${HOLDING_ID}"]`
+function namesOf({ table }: StoredUpdate, parties: readonly number[]): readonly string[] {
+  const names: string[] = []
+  for (const party of parties) names.push(table[party] ?? '')
+  return names
 }
 
 /** The canonical encoding that the contract id hashes (D-31), in Base64. */
@@ -296,23 +252,6 @@ function blobOf(update: StoredUpdate, event: Created, payload: string): string {
   return Buffer.from(bytes).toString('base64')
 }
 
-function viewsJson(payload: string, packageId: string): string {
-  return JSON.stringify([
-    {
-      interfaceId: HOLDING_ID,
-      viewStatus: { code: 0, message: '', details: [] },
-      viewValue: holdingViewOf(JSON.parse(payload)),
-      implementationPackageId: packageId,
-    },
-  ])
-}
-
-function textsOf(template: number) {
-  const texts = templateTexts[template]
-  if (texts === undefined) throw new RangeError(`no template has the number ${template}`)
-  return texts
-}
-
 function stakeholdersOf({ signatories, observers }: StoredEvent): readonly number[] {
   return observers.length === 0 ? signatories : [...signatories, ...observers]
 }
@@ -323,8 +262,4 @@ function informeesOf(event: StoredEvent): readonly number[] {
   const own = event.consuming ? stakeholdersOf(event) : event.signatories
   const actors = event.actors.filter((actor) => !own.includes(actor))
   return [...own, ...actors, ...event.inherited]
-}
-
-function traceJson(traceparent: string): string {
-  return traceparent === '' ? 'null' : `{"traceparent":"${traceparent}","tracestate":null}`
 }

@@ -4,7 +4,14 @@ import { type BodyOf, type ledgerRoutes, QUERYING_PARTIES_MAX } from '@quorumsca
 import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
-import { contractBlob, partyKey, templateOf, templates, toLfJson } from '@quorumscan/ledger'
+import {
+  contractBlob,
+  holdingViewOf,
+  partyKey,
+  templateOf,
+  templates,
+  toLfJson,
+} from '@quorumscan/ledger'
 import {
   type Contract,
   type ContractId,
@@ -29,12 +36,20 @@ import {
   oneForm,
   readEventFormat,
   WITH_BLOB,
+  WITH_VIEW,
 } from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
 import { afterLedgerEnd, assertNotPruned, negativeOffset, nonPositiveOffset } from './offsets.ts'
 import { participantIdOf } from './participant-id.ts'
-import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
+import { showContractEvents } from './projection.ts'
+import {
+  activeContractJson,
+  contractEventsJson,
+  createdEventJson,
+  type ShownCreated,
+  type ShownEvent,
+} from './update-json.ts'
 import { type Elements, type OpenStream, prunedError, type StreamReader } from './update-stream.ts'
 import { checkProvider } from './users/handlers.ts'
 
@@ -71,9 +86,11 @@ export function stateHandlers(
       onRows: countRows,
     })
     const shown = found.slice(0, maxPageSize)
-    const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
+    const last = found.length > maxPageSize ? shown.at(-1)?.contractId : undefined
     const next = last && Buffer.from(`${query.at}:${last}`).toString('base64url')
-    const contracts = shown.map(([, json]) => json).join(',')
+    const contracts = shown
+      .map((contract) => activeContractJson(contract, reads.synchronizerId))
+      .join(',')
     return utf8(
       `{"activeContracts":[${contracts}],"activeAtOffset":${query.at},"nextPageToken":${JSON.stringify(next ?? null)}}`,
     )
@@ -91,12 +108,7 @@ export function stateHandlers(
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      const { created, archived } = events
-      const place = `"synchronizerId":${JSON.stringify(reads.synchronizerId)}}`
-      return utf8(
-        `{"created":{"createdEvent":${created},${place},` +
-          `"archived":${archived && `{"archivedEvent":${archived},${place}`}}`,
-      )
+      return utf8(contractEventsJson(events, reads.synchronizerId))
     },
     async getContractById({ body, caller, countRows }) {
       const { contractId, queryingParties: parties } = body
@@ -116,7 +128,7 @@ export function stateHandlers(
         throw new LedgerError('CONTRACT_PAYLOAD_NOT_FOUND', `No visible contract ${quoted(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      return utf8(`{"createdEvent":${events.created}}`)
+      return utf8(`{"createdEvent":${createdEventJson(events.created)}}`)
     },
     getLedgerEnd: async () => ({ offset: replica.head().offset }),
     getLatestPrunedOffsets: async () => prunedOffsets(await replica.history.prunedOffset()),
@@ -175,7 +187,7 @@ export const openActiveContracts =
     if (request.streamContinuationToken !== '')
       throw invalidArgument('stream_continuation_token was not issued by this participant')
     const query = await checkActiveContracts(reads, request, caller)
-    return (signal, reader) => activeContracts(reads, query, { ...reader, signal })
+    return (signal, reader) => activeContractElements(reads, query, { ...reader, signal })
   }
 
 /** @throws {LedgerError} In the order of updates: format, rights, offset, names in the format, pruning. */
@@ -196,27 +208,41 @@ export async function checkActiveContracts(
   return { at, filter }
 }
 
-/** JSON of each contract once, in no order. */
+type ActiveContractsOptions = Pick<StreamReader, 'elementsMax' | 'onRows'> & {
+  readonly signal: AbortSignal
+}
+
+/** The contracts as elements of a stream. */
+async function* activeContractElements(
+  reads: LedgerReads,
+  query: ActiveContractsQuery,
+  options: ActiveContractsOptions,
+): Elements {
+  for await (const contracts of activeContracts(reads, query, options))
+    yield contracts.map((contract) => activeContractJson(contract, reads.synchronizerId))
+}
+
+/** Each contract once, in no order. */
 async function* activeContracts(
   reads: LedgerReads,
   { at, filter }: ActiveContractsQuery,
-  options: Pick<StreamReader, 'elementsMax' | 'onRows'> & { readonly signal: AbortSignal },
-): Elements {
+  options: ActiveContractsOptions,
+): AsyncGenerator<readonly ShownCreated[], void, undefined> {
   const { signal, elementsMax = Number.POSITIVE_INFINITY, onRows } = options
   const shown = new Set<ContractId>()
   /** @param start - The index of the first contract that is looked at. */
-  const elementsOf = (contracts: readonly Contract[], start: number) => {
-    const elements: string[] = []
+  const portionOf = (contracts: readonly Contract[], start: number) => {
+    const portion: ShownCreated[] = []
     let next = start
-    while (next < contracts.length && elements.length < Math.max(elementsMax, 1)) {
+    while (next < contracts.length && portion.length < Math.max(elementsMax, 1)) {
       const contract = contracts[next++]
       if (contract === undefined || contract.offset > at || shown.has(contract.contractId)) continue
-      const element = contractJson(contract, filter, reads.synchronizerId)
-      if (element === null) continue
+      const created = showContract(contract, filter)
+      if (created === null) continue
       shown.add(contract.contractId)
-      elements.push(element)
+      portion.push(created)
     }
-    return { elements, next }
+    return { portion, next }
   }
   let position = at
   for (const phase of ['before', 'walk', 'after'] as const) {
@@ -229,8 +255,8 @@ async function* activeContracts(
       signal.throwIfAborted()
       onRows?.(contracts.length)
       for (let start = 0; start < contracts.length; ) {
-        const { elements, next } = elementsOf(contracts, start)
-        if (elements.length > 0) yield elements
+        const { portion, next } = portionOf(contracts, start)
+        if (portion.length > 0) yield portion
         start = next
       }
     }
@@ -238,8 +264,8 @@ async function* activeContracts(
 }
 
 /**
- * The contracts with the lowest ids after a given one, sorted by id: JSON of each. A page reads all contracts that match
- * and keeps at most twice its size.
+ * The contracts with the lowest ids after a given one, sorted by id. A page reads all contracts that match and keeps at
+ * most twice its size.
  */
 export async function activeContractsPage(
   reads: LedgerReads,
@@ -249,21 +275,16 @@ export async function activeContractsPage(
     readonly limit: number
     readonly signal: AbortSignal
   },
-): Promise<readonly (readonly [id: ContractId, json: string])[]> {
-  let kept: [ContractId, string][] = []
-  for await (const elements of activeContracts(reads, query, page)) {
-    for (const json of elements) {
-      const id = CONTRACT_ID.exec(json)?.[1] ?? ''
-      if (id > page.after) kept.push([id, json])
-    }
-    if (kept.length > 2 * page.limit)
-      kept = kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+): Promise<readonly ShownCreated[]> {
+  let kept: ShownCreated[] = []
+  const lowest = () =>
+    kept.sort((a, b) => (a.contractId < b.contractId ? -1 : 1)).slice(0, page.limit)
+  for await (const contracts of activeContracts(reads, query, page)) {
+    kept.push(...contracts.filter(({ contractId }) => contractId > page.after))
+    if (kept.length > 2 * page.limit) kept = lowest()
   }
-  return kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+  return lowest()
 }
-
-/** The first in an element is that of its contract. */
-const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
 /** A superset of the contracts that match: by the indexes of the parties those created up to the offset, or all contracts. */
 async function* walk({ replica, operator }: LedgerReads, { at, filter }: ActiveContractsQuery) {
@@ -309,17 +330,8 @@ async function* archivedContracts(
   if (pruned > at) throw prunedError({ after: at, upTo: feed.end().offset, pruned })
 }
 
-/** An element of the answer; null if no party of the filter may see it. */
-function contractJson(contract: Contract, filter: EventFilter, synchronizerId: string) {
-  const createdEvent = createdEventOf(contract, filter)
-  if (createdEvent === null) return null
-  const active = `{"createdEvent":${createdEvent},"synchronizerId":${JSON.stringify(synchronizerId)},"reassignmentCounter":0}`
-  // The workflow belongs to the update, which may have been pruned.
-  return `{"workflowId":"","contractEntry":{"JsActiveContract":${active}},"streamContinuationToken":""}`
-}
-
-/** JSON of a contract, also of one whose update was pruned; null if no party of the filter may see it. */
-function createdEventOf(contract: Contract, { anyParty, byParty }: EventFilter): string | null {
+/** The creation of a contract, also of one whose update was pruned; null if no party of the filter may see it. */
+function showContract(contract: Contract, { anyParty, byParty }: EventFilter): ShownCreated | null {
   const { type } = templateOf(contract)
   const template = templates.indexOf(templateOf(contract))
   const stakeholders = [...contract.signatories, ...contract.observers]
@@ -327,25 +339,29 @@ function createdEventOf(contract: Contract, { anyParty, byParty }: EventFilter):
   for (const party of stakeholders) flags |= byParty.get(party)?.[template] ?? 0
   if ((flags & MATCHES) === 0) return null
   const witnesses = stakeholders.filter((party) => anyParty !== null || byParty.has(party))
-  const hasBlob = (flags & WITH_BLOB) !== 0
-  return createdEventJson(eventJson({ ...contract, template }), {
+  const { offset, nodeId, contractId, signatories, observers, createdAt } = contract
+  const payload = JSON.stringify(toLfJson(type.descriptor, contract.payload))
+  return {
+    kind: 'created',
+    offset,
+    nodeId,
+    contractId,
     template,
-    payload: JSON.stringify(toLfJson(type.descriptor, contract.payload)),
-    blob: hasBlob ? Buffer.from(contractBlob(contract)).toString('base64') : '',
-    flags,
-    witnesses: JSON.stringify(witnesses),
-    signatories: JSON.stringify(contract.signatories),
-    observers: JSON.stringify(contract.observers),
-    createdAt: contract.createdAt,
+    payload,
+    blob: (flags & WITH_BLOB) === 0 ? '' : Buffer.from(contractBlob(contract)).toString('base64'),
+    view: (flags & WITH_VIEW) === 0 ? null : holdingViewOf(JSON.parse(payload)),
+    witnesses,
+    signatories,
+    observers,
+    createdAt,
     isDelta: true,
-  })
+  }
 }
 
 type ContractEvents = {
-  /** JSON of its `CreatedEvent`. */
-  readonly created: string
-  /** JSON of its `ArchivedEvent`; null while it is active. */
-  readonly archived: string | null
+  readonly created: ShownCreated
+  /** Null while it is active. */
+  readonly archived: Extract<ShownEvent, { readonly kind: 'archived' }> | null
 }
 
 /**
@@ -364,19 +380,18 @@ async function eventsOf(
   const [contract] = await replica.contracts([id])
   countRows(1)
   if (contract) {
-    const created = createdEventOf(contract, filter)
+    const created = showContract(contract, filter)
     return created === null ? null : { created, archived: null }
   }
   const update = await replica.history.archivalOf(id)
   if (update === null) return null
   countRows(update.events.length)
-  const events = contractEventsJson(update, id, filter)
-  const eventOf = (name: string) => {
-    const start = `{"${name}":`
-    return events.find((json) => json.startsWith(start))?.slice(start.length, -1) ?? null
-  }
+  const events = showContractEvents(update, id, filter)
   const earlier = replica.history.archivedContracts(update).find((one) => one.contractId === id)
   // A contract that the same update created is shown from its event.
-  const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
-  return created === null ? null : { created, archived: eventOf('ArchivedEvent') }
+  const created = earlier
+    ? showContract(earlier, filter)
+    : (events.find((event) => event.kind === 'created') ?? null)
+  const archived = events.find((event) => event.kind === 'archived') ?? null
+  return created === null ? null : { created, archived }
 }

@@ -2,7 +2,7 @@
  * Ends streams whose caller may no longer read as when they began (docs/upstream.md §L6.3): the
  * user's rights changed, or the token expired. The user store reports changes, so nothing is polled.
  */
-import { anySignal, type Clock, held, membersOf } from '@quorumscan/base'
+import { type Clock, held, linkedController, membersOf } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { UserId } from '@quorumscan/model'
 import type { Users } from '@quorumscan/users'
@@ -64,14 +64,13 @@ export function createStreamGuard(deps: {
      * was authenticated. `until` ends the watch with the stream.
      */
     async watch(caller: Caller, until: AbortSignal): Promise<AbortSignal> {
-      const ended = new AbortController()
-      const signal = anySignal([until, ended.signal])
+      const ended = linkedController(until)
+      const { signal } = ended
       if (signal.aborted) return signal
       const watched: Watched = { caller, end: (reason) => ended.abort(reason) }
       const ofUser = watchedByUser.get(caller.userId) ?? new Set()
       watchedByUser.set(caller.userId, ofUser.add(watched))
       signal.addEventListener('abort', () => {
-        ended.abort()
         ofUser.delete(watched)
         if (ofUser.size === 0) watchedByUser.delete(caller.userId)
       })

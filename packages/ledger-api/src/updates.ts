@@ -4,7 +4,7 @@
  */
 
 import { type BodyOf, type ledgerRoutes, TREE_PARTIES_MAX } from '@quorumscan/api'
-import { assert, fromUtf8, utf8 } from '@quorumscan/base'
+import { assert, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Caller, CallerRights } from './callers.ts'
@@ -17,6 +17,7 @@ import {
   formatOfParties,
   readUpdateFormat,
   type UpdateFormat,
+  type UpdateView,
 } from './formats.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
@@ -27,7 +28,8 @@ import {
   negativeOffset,
   nonPositiveOffset,
 } from './offsets.ts'
-import { createProjection, type Projection } from './projection.ts'
+import { createProjection, showUpdate } from './projection.ts'
+import { type ShownUpdate, transactionJson, updateJson } from './update-json.ts'
 import { boundedUpdates, endlessUpdates, type OpenStream } from './update-stream.ts'
 import { updatesPageHandler } from './updates-page.ts'
 
@@ -42,11 +44,11 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
     assertMayRead(caller, format)
     return format
   }
-  const projectionOf = (format: UpdateFormat, shape?: 'tree') => {
+  const viewOf = (format: UpdateFormat, shape?: 'tree'): UpdateView => {
     const view = readUpdateFormat(format)
     const transactions =
       view.transactions && shape ? { ...view.transactions, shape } : view.transactions
-    return createProjection({ ...view, transactions }, reads.synchronizerId)
+    return { ...view, transactions }
   }
   const byId = async (
     id: string,
@@ -56,8 +58,8 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
   ) => {
     const format = demandFormat(updateFormat, caller)
     requiredLedgerString(id, 'update_id')
-    const project = projectionOf(format, shape)
-    return elementOf(OUR_UPDATE_ID.test(id) ? await history.updateById(id) : null, project, id)
+    const view = viewOf(format, shape)
+    return shownOf(OUR_UPDATE_ID.test(id) ? await history.updateById(id) : null, view, id)
   }
   const byOffset = async (
     offset: Int64,
@@ -67,33 +69,41 @@ export function updateHandlers(reads: LedgerApiDeps['reads']): LedgerHandlersOf<
   ) => {
     const format = demandFormat(updateFormat, caller)
     if (offset <= 0) throw nonPositiveOffset('offset', offset)
-    const project = projectionOf(format, shape)
+    const view = viewOf(format, shape)
     const isApplied = offset <= reads.feed.end().offset
     const found = isApplied ? await history.updateAt(Number(offset)) : null
-    return elementOf(found, project, String(offset))
+    return shownOf(found, view, String(offset))
+  }
+  const elementOf = (shown: ShownUpdate) => utf8(updateJson(shown, reads.synchronizerId))
+  /** Its format names no other kind. */
+  const transactionOf = (shown: ShownUpdate): Uint8Array => {
+    assert(shown.kind === 'transaction', 'only transactions are asked for')
+    return utf8(`{"transaction":${transactionJson(shown, reads.synchronizerId)}}`)
   }
   return {
     getUpdates: list(false),
     getUpdateFlats: list(false),
     getUpdateTrees: list(true),
     getUpdatesPage: updatesPageHandler(reads),
-    getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
-    getUpdateByOffset: ({ body, caller }) => byOffset(body.offset, body.updateFormat, caller),
+    getUpdateById: async ({ body, caller }) =>
+      elementOf(await byId(body.updateId, body.updateFormat, caller)),
+    getUpdateByOffset: async ({ body, caller }) =>
+      elementOf(await byOffset(body.offset, body.updateFormat, caller)),
     async getTransactionById({ body, caller }) {
       const format = transactionFormatOf(body)
-      return withoutKind(await byId(body.updateId, format, caller))
+      return transactionOf(await byId(body.updateId, format, caller))
     },
     async getTransactionByOffset({ body, caller }) {
       const format = transactionFormatOf(body)
-      return withoutKind(await byOffset(body.offset, format, caller))
+      return transactionOf(await byOffset(body.offset, format, caller))
     },
     async getTransactionTreeById({ params: { updateId }, query, caller }) {
       const format = treeFormatOf(query.parties)
-      return withoutKind(await byId(updateId, format, caller, 'tree'))
+      return transactionOf(await byId(updateId, format, caller, 'tree'))
     },
     async getTransactionTreeByOffset({ params: { offset }, query, caller }) {
       const format = treeFormatOf(query.parties)
-      return withoutKind(await byOffset(offset, format, caller, 'tree'))
+      return transactionOf(await byOffset(offset, format, caller, 'tree'))
     },
   }
 }
@@ -121,20 +131,11 @@ function treeFormatOf(parties: readonly string[] = []): UpdateFormat {
   return formatOfParties(parties, 'TRANSACTION_SHAPE_LEDGER_EFFECTS')
 }
 
-/** `{"transaction": …}` of an element of a stream, which is a transaction because its format names no other kind. */
-function withoutKind(element: Uint8Array): Uint8Array {
-  const [value] = ELEMENT_OF_TRANSACTION.exec(fromUtf8(element))?.slice(1) ?? []
-  assert(value !== undefined, 'an element of transactions is a transaction')
-  return utf8(`{"transaction":${value}}`)
-}
-
-const ELEMENT_OF_TRANSACTION = /^\{"update":\{"Transaction(?:Tree)?":\{"value":(.*)\}\}\}$/s
-
 /** An update that is filtered out, or has no event in the requested shape, is not found either. */
-function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
-  const element = update === null ? null : project(update)
-  if (element === null) throw notFound(id)
-  return utf8(element)
+function shownOf(update: StoredUpdate | null, view: UpdateView, id: string): ShownUpdate {
+  const shown = update && showUpdate(update, view)
+  if (shown === null) throw notFound(id)
+  return shown
 }
 
 function notFound(id: string): LedgerError {

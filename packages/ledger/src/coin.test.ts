@@ -163,6 +163,32 @@ it('a lock that the owner holds prevents spending of the coin until it ends', ()
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
+it('a transfer has at most 100 outputs, and as many inputs', () => {
+  const { story, alice } = begin()
+  const one = story.tap(alice, '200')
+  const transferOf = (inputs: readonly string[], outputCount: number) =>
+    outcomeOf(
+      story.submit(
+        alice,
+        exerciseCommand(transfer, story.the(coinRules), {
+          sender: alice.party,
+          inputs,
+          outputs: Array.from({ length: outputCount }, () => ({
+            receiver: alice.party,
+            amount: amountOf('1'),
+            lock: null,
+          })),
+        }),
+      ),
+    )
+  expect(transferOf([one], 101)).toBe('LIMIT_EXCEEDED')
+  expect(transferOf([one], 100)).toBe('accepted')
+  const coins = story.coins(alice)
+  expect(coins.length).toBeGreaterThan(100)
+  expect(transferOf(coins.slice(0, 101), 0)).toBe('LIMIT_EXCEEDED')
+  expect(transferOf(coins.slice(0, 100), 0)).toBe('accepted')
+})
+
 it('a lock has at most 16 holders', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')

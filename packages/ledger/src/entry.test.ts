@@ -117,11 +117,18 @@ it('invalid UTF-8 is malformed, a very deep body too', () => {
 })
 
 it('an entry has at most 256 KiB, for writer and reader', () => {
+  const encode = (length: number) => {
+    const commands = [{ kind: 'create', template: 't', argument: 'x'.repeat(length) } as const]
+    return encodeEntry({ ...submission, commands }, keyPair)
+  }
+  const rest = ENTRY_BYTES_MAX - encode(0).byteLength
+  for (const less of [1, 0]) {
+    const bytes = encode(rest - less)
+    expect(bytes.byteLength).toBe(ENTRY_BYTES_MAX - less)
+    expect(reasonOf(bytes)).toBe('submission')
+  }
+  expect(() => encode(rest + 1)).toThrow(RangeError)
   expect(reasonOf(new Uint8Array(ENTRY_BYTES_MAX + 1))).toBe('too large')
-  const commands = [
-    { kind: 'create', template: 't', argument: 'x'.repeat(ENTRY_BYTES_MAX) } as const,
-  ]
-  expect(() => encodeEntry({ ...submission, commands }, keyPair)).toThrow(RangeError)
 })
 
 it('encoding refuses submissions that no replica would accept', () => {

@@ -109,6 +109,13 @@ export type DueItem = { readonly job: string; readonly contractId: ContractId; r
 /** The number and the sum of the contracts of a list by amount. */
 export type Total = { readonly count: number; readonly sum: Amount }
 
+/** What a submission would do. */
+export type DryRun = {
+  readonly result: EntryResult
+  /** Bytes by which the state would grow (`growthOf`); 0 for one that is not accepted. */
+  readonly growth: number
+}
+
 /** Reads of the newest applied state, for automation, wallets and command checks. */
 export interface Ledger {
   head(): Head
@@ -126,10 +133,10 @@ export interface Ledger {
     readonly after: DueItem | null
   }): Promise<readonly DueItem[]>
   /**
-   * Interprets a submission against the head without effect. Returns its result as the next entry, with a record time
-   * of at least `notBefore`.
+   * Interprets a submission against the head without effect, as the next entry, with a record time of at least
+   * `notBefore`.
    */
-  dryRun(submission: Submission, options?: { readonly notBefore?: Micros }): Promise<EntryResult>
+  dryRun(submission: Submission, options?: { readonly notBefore?: Micros }): Promise<DryRun>
   /** Calls back after each applied entry, in order. Returns a function that ends this. */
   onApplied(listener: (entry: AppliedEntry) => void): () => void
 }

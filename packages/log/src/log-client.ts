@@ -1,6 +1,6 @@
 /** The HTTP client of the synchronizer: submits entries, and opens the stream of the log. */
 
-import type { ClientTls } from '@quorumscan/base'
+import type { ClientTls, Clock } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { LogSource } from '@quorumscan/ledger'
 import { createBodyPieces, parseJson, readRefusal, type TransportReply } from '@quorumscan/reader'
@@ -36,13 +36,16 @@ export function createLogClient(options: {
   /** The TLS context of its connections; null: the default of Node.js. */
   readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
+  /** Of the limits of requests. Default: that of the machine. */
+  readonly clock?: Clock
 }) {
-  const { url, token = null, trust = null, tracer = null } = options
+  const { url, token = null, trust = null, tracer = null, clock } = options
   const { origin, pathname } = new URL(url)
   const tokenNow = () => (typeof token === 'function' ? token() : token)
   const client = createPeerClient({
     trust,
     tracer,
+    ...(clock && { clock }),
     nameOf: () => 'synchronizer',
     connectionsMax: SUBMISSIONS_MAX,
     peerTokenByOrigin: {

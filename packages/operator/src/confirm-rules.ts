@@ -25,7 +25,7 @@ import { formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
-import { memberOf, memberSetOf, membersOf } from '@quorumscan/verifier'
+import { memberOf, memberSetOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { hashGenesis } from './genesis.ts'
 
@@ -78,8 +78,8 @@ function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
  * @throws {CommandError} If it does not answer.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
-  const { ans_rules_update: update } = membersOf(await askFor(`${url}/ans-rules`, {}))
-  const { contract_id: contractId, payload } = (update as ContractAnswer).contract
+  const { ans_rules_update: update } = await askFor(`${url}/ans-rules`, rulesAnswer, {})
+  const { contract_id: contractId, payload } = update.contract
   return { contractId, config: ansConfigOf(ansRules.type.decode(payload, []).config) }
 }
 
@@ -153,9 +153,9 @@ export async function confirm(
       `nothing was confirmed: ${keyFile} is not the operator key of a super-validator of this genesis. Name the file ` +
         'NAME.operator that `keys new` made, and the genesis of its network',
     )
-  const { dso_rules } = membersOf(await askFor(`${input.rulesUrl}/dso`))
+  const { dso_rules } = await askFor(`${input.rulesUrl}/dso`, dsoAnswer)
   const confirmer = svPartyOf(node)
-  const dsoRules = (dso_rules as ContractAnswer).contract.contract_id
+  const dsoRules = dso_rules.contract.contract_id
   const { bytes } = signSubmission(
     { genesisHash: hashGenesis(genesis), keyPair, random: systemRandom },
     {
@@ -181,15 +181,27 @@ export async function confirm(
   return node.name
 }
 
-/** A contract in an answer of a node. */
-type ContractAnswer = {
-  readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
-}
+/** A contract in an answer of a node. Its payload is decoded by its template. */
+const stateOfContract = z.object({
+  contract: z.object({ contract_id: z.string(), payload: z.unknown() }),
+})
+const rulesAnswer = z.object({ ans_rules_update: stateOfContract })
+const dsoAnswer = z.object({ dso_rules: stateOfContract })
 
-/** The JSON of an answer with status 200. */
-export async function askFor(url: string, body?: object): Promise<unknown> {
+/** What the schema reads of an answer with status 200. @throws {CommandError} If there is none, or it has another form. */
+export async function askFor<Answer>(
+  url: string,
+  schema: z.ZodType<Answer>,
+  body?: object,
+): Promise<Answer> {
   const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
-  if (answer.status === 200) return answer.body
+  if (answer.status === 200) {
+    const parsed = schema.safeParse(answer.body)
+    if (parsed.success) return parsed.data
+    throw new CommandError(
+      `${url} does not answer as a scan node does: ${messageOf(parsed.error)}. Name the address of a scan node`,
+    )
+  }
   if (answer.status === NOT_FOUND)
     throw new CommandError(
       `the server at ${url} is not a scan node: it does not have this path. Name the address of a scan node`,

@@ -17,10 +17,6 @@ export function dataDirectory(root: string) {
     processes: { recordFile: join(path, 'processes.json'), marker: path },
     /** The path of the directory for unix sockets, which is elsewhere because their paths must be short. */
     socketsFile: join(path, 'sockets.json'),
-    /** The faults in force. */
-    faultsFile: join(path, 'faults.json'),
-    /** The files of each chaos run are in a directory of its own below. */
-    chaosDirectory: join(path, 'chaos'),
     /** The member file, for the other operators. */
     memberFile: (name: string) => join(path, `${name}.member.json`),
     /** What follows from the member files, for the processes of the operator. */

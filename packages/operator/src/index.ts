@@ -5,7 +5,6 @@ export * from './data-directory.ts'
 export { readGenesis } from './genesis.ts'
 export { checkerOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 export {
-  faultSocketsOf,
   LOOPBACK,
   type Machine,
   plan,

@@ -244,16 +244,10 @@ function planService(
       logFile,
       hasHeartbeat: true,
     },
-    faultSocket: `${faultSocketsOf(machine, name)}.faults`,
   }
 }
 
 /** The socket on which a process of `run` serves metrics and health. */
 export function metricsSocketOf(machine: Pick<Machine, 'socketDirectory'>, name: string) {
   return redisSocketOf(machine.socketDirectory, `m-${name}`)
-}
-
-/** The sockets on which the processes of a service accept faults, in a cluster. */
-export function faultSocketsOf(machine: Pick<Machine, 'socketDirectory'>, name: string) {
-  return redisSocketOf(machine.socketDirectory, `f-${name}`)
 }

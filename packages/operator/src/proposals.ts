@@ -3,6 +3,7 @@ import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@q
 import { parseTime } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
 import { canonicalJson, formatInstant, type Json, memberOf } from '@quorumscan/verifier'
+import { z } from 'zod'
 import { ansConfigOf, askFor, confirm } from './confirm-rules.ts'
 
 export type Proposals = Awaited<ReturnType<typeof readProposals>>
@@ -18,21 +19,22 @@ type Proposal = {
 /** A proposed change as JSON: other rules, or another version of the protocol. Null: it is of another kind. */
 export type Change = ReturnType<typeof changeOf>
 
-type Answer = {
-  readonly voting_threshold: number
-  readonly confirmations: readonly {
-    readonly contract: { readonly payload: Json; readonly created_at: string }
-  }[]
-  readonly protocol: {
-    readonly version: number
-    readonly newest_known: number
-    readonly next: { readonly version: number; readonly not_before: string } | null
-  }
-}
+const proposalsAnswer = z.object({
+  voting_threshold: z.int(),
+  confirmations: z.array(
+    z.object({ contract: z.object({ payload: z.json(), created_at: z.string() }) }),
+  ),
+  protocol: z.object({
+    version: z.int(),
+    newest_known: z.int(),
+    next: z.object({ version: z.int(), not_before: z.string() }).nullable(),
+  }),
+})
 
-/** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} If it does not answer. */
+/** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} As `askFor`. */
 export async function readProposals(url: string) {
-  const { voting_threshold, confirmations, protocol } = (await askFor(`${url}/proposals`)) as Answer
+  const answer = await askFor(`${url}/proposals`, proposalsAnswer)
+  const { voting_threshold, confirmations, protocol } = answer
   const byChange = new Map<string, Proposal>()
   const inOrder = confirmations.toSorted(({ contract: one }, { contract: other }) =>
     one.created_at < other.created_at ? -1 : 1,

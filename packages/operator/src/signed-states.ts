@@ -14,6 +14,7 @@ import {
   parseCertificate,
   verifySignatures,
 } from '@quorumscan/verifier/certified'
+import { z } from 'zod'
 
 /** A node waits 5 s for a statement that it does not have yet. On a machine under load it takes longer. */
 const STATEMENTS_MS_MAX = 10_000
@@ -102,6 +103,9 @@ export async function askSignedStates(
   }
 }
 
+/** Each is parsed as the certificate that it is. */
+const statementsAnswer = z.object({ statements: z.array(z.unknown()) })
+
 /**
  * The statements in an answer of a node.
  *
@@ -112,9 +116,9 @@ export async function readStatements(
   name: string,
   network: Parameters<typeof verifySignatures>[1],
 ): Promise<readonly Certificate[]> {
-  const statements = (memberOf(body, 'statements') as unknown[]).map((statement) =>
-    parseCertificate(JSON.stringify(statement)),
-  )
+  const statements = statementsAnswer
+    .parse(body)
+    .statements.map((statement) => parseCertificate(JSON.stringify(statement)))
   for (const statement of statements) {
     await verifySignatures(statement, network)
     if (statement.signatures.map(([signer]) => signer).join() !== name)

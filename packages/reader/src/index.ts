@@ -24,3 +24,4 @@ export {
 } from './source/transport.ts'
 export type { Fork } from './votes/histories.ts'
 export * from './votes/read-outcome.ts'
+export { type Ballot, castVote, createBallot, withdrawVote } from './votes/tally.ts'

@@ -38,7 +38,7 @@ export function createReaderBase(
 ) {
   const { genesis, trust = null, crypto } = options
   const votes = (threshold: Threshold) =>
-    thresholdVotes(threshold, memberSetOf(genesis).n, trust) as number
+    thresholdVotes(threshold, memberSetOf(genesis), trust) as number
   const nodeCount = votes('all')
   const faultyMax = votes('weak') - 1
   /** Aborted when the reader closes. */

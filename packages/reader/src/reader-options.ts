@@ -48,6 +48,11 @@ export type ReaderOptions = {
    * Default: a microtask. A server passes `setImmediate`, which runs after all sockets have been read.
    */
   readonly defer?: (run: () => void) => void
+  /**
+   * From 0 to below 1, for the order in which nodes are asked. A node that could predict it could choose when to lie.
+   * Default: the random numbers of the platform's cryptography.
+   */
+  readonly random?: () => number
   /** How long a read may wait for nodes. Default 2000 (D-38). */
   readonly waitMs?: number
   /** Called once per offset at which two histories were seen, also after an answer was returned. */

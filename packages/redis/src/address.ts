@@ -80,12 +80,18 @@ export function readRedis(variables: EnvReader, name: string, spec: VariableSpec
   try {
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
-      variables.problem(`${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`)
+      variables.contradiction(
+        [name, `${name}_CA`, `${name}_CERT`],
+        `${name}_CA and ${name}_CERT need TLS: use rediss:// in ${name}`,
+      )
     if (!usesSentinels(place) && (sentinelUsername ?? sentinelPassword) !== null)
-      variables.problem(`${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`)
+      variables.contradiction(
+        [`${name}_SENTINEL_PASSWORD_FILE`, name],
+        `${name} has no sentinels: unset ${name}_SENTINEL_PASSWORD_FILE`,
+      )
     return { place, secretFiles, tls: isSecure ? tls : null }
   } catch (error) {
-    variables.problem(`${name}: ${(error as Error).message}`)
+    variables.problem({ variable: name, place: 'value', why: (error as Error).message })
     return noLocation
   }
 }

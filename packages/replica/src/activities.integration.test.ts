@@ -9,7 +9,6 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './clean-up/activity-clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
-import { loadHeadState, writeSteps } from './ingest/store.ts'
 import {
   ACTIVITY_PAGE_BYTES_MAX,
   type ActivityBody,
@@ -25,6 +24,7 @@ import {
 } from './storage/activity-member.ts'
 import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
+import { loadHeadState, writeSteps } from './storage/store.ts'
 import { ActivityOracle, growActivityLog } from './testing/activity-log.ts'
 import { stepAfter, testParty } from './testing/entry-steps.ts'
 import { createMemoryOrdering } from './testing/memory-ordering.ts'

@@ -8,9 +8,6 @@ import type { Redis } from 'ioredis'
 import { describe, expect, vi } from 'vitest'
 import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
-import { touchedVersions } from './ingest/plan-versions.ts'
-import type { Step } from './ingest/step.ts'
-import { type HeadState, loadHeadState, writeSteps } from './ingest/store.ts'
 import { createNameReader } from './reads/name-reader.ts'
 import {
   INVISIBLE_MEMBERS_MAX,
@@ -22,6 +19,9 @@ import {
 } from './reads/reads.ts'
 import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
+import { touchedVersions } from './storage/plan-versions.ts'
+import type { Step } from './storage/step.ts'
+import { type HeadState, loadHeadState, writeSteps } from './storage/store.ts'
 import { dumpReplica } from './testing/dump.ts'
 import { stepAfter, testParty } from './testing/entry-steps.ts'
 

@@ -6,7 +6,7 @@
  * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
  * after Redis lost its last seconds, and does not report those of another process. A sweep must find the rest.
  */
-import { anySignal, assert, type Clock, held } from '@quorumscan/base'
+import { assert, type Clock, held, linkedController } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Head, Ordering, Snapshots } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
@@ -18,9 +18,7 @@ import { pruneHistory } from './clean-up/update-history.ts'
 import { openReadConnection } from './connection.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { ingest, RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
-import { touchedVersions } from './ingest/plan-versions.ts'
-import type { InterpretedEntry } from './ingest/step.ts'
-import type { HeadState } from './ingest/store.ts'
+import { fetchCells } from './reads/cells.ts'
 import type { Store } from './reads/contracts.ts'
 import { createLookups } from './reads/lookups.ts'
 import { createNameReader } from './reads/name-reader.ts'
@@ -35,6 +33,9 @@ import { deleteReplica } from './storage/delete-replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
 import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
+import { touchedVersions } from './storage/plan-versions.ts'
+import type { InterpretedEntry } from './storage/step.ts'
+import type { HeadState } from './storage/store.ts'
 
 export type ReplicaOptions = {
   /** The Redis that holds the replica. */
@@ -83,8 +84,9 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const redis = await openReadConnection(options.redis)
   try {
     const store = { redis, layout: createLayout(options) }
-    const context = { ...options, layout: store.layout }
-    const load = () => loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
+    const { genesis, genesisHash } = options
+    const stored = { genesis, genesisHash, layout: store.layout }
+    const load = () => loadOrStart(redis, stored, AbortSignal.timeout(START_MS_MAX))
     const headState = await load().catch(async (error: unknown) => {
       const isOther = error instanceof ReplicaStateError && error.isOfOtherLayout
       if (!isOther || options.rebuild === undefined) throw error
@@ -99,7 +101,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
 }
 
 function createReplica(options: ReplicaOptions, store: Store, stored: HeadState) {
-  const { genesis, clock, snapshots } = options
+  const { genesis, genesisHash, participant, clock, snapshots } = options
   const { redis, layout } = store
   const onProblem = (error: Error) => options.onProblem?.(error)
   const closing = new AbortController()
@@ -168,11 +170,18 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
     const take = snapshots?.take?.bind(snapshots)
     try {
       haltReason = await ingest(writer, ordering, {
-        ...options,
+        genesis,
+        genesisHash,
         layout,
-        signal,
+        clock,
+        ...(participant !== undefined && { participant }),
+        fetch: (keys) => fetchCells({ redis: writer, layout }, keys),
         state: treeUpdater,
-        maker: take ? createSnapshotMaker({ ...options, store, take, onProblem }) : null,
+        maker: take
+          ? createSnapshotMaker({ store, genesis, genesisHash, take, clock, onProblem })
+          : null,
+        ...(snapshots !== undefined && { snapshots }),
+        signal,
         onProblem,
         onWriting(offset) {
           writing = offset
@@ -191,16 +200,21 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
 
   /** Ingest, and the scrub as long as it runs. */
   const runBoth = async (ordering: Ordering, signal: AbortSignal): Promise<void> => {
-    const ended = new AbortController()
-    const scrubSignal = anySignal([signal, ended.signal])
+    const ended = linkedController(signal)
     await Promise.all([
       applyLog(ordering, signal).finally(() => ended.abort()),
-      scrub({ ...store, genesis, clock, treeUpdater, signal: scrubSignal }),
+      scrub({ ...store, genesis, clock, treeUpdater, signal: ended.signal }),
     ])
   }
 
   return {
-    ...createNewestReads({ ...options, store, recordTime: () => headState.head.recordTime }),
+    ...createNewestReads({
+      store,
+      genesis,
+      genesisHash,
+      clock,
+      recordTime: () => headState.head.recordTime,
+    }),
     proofs,
     lookups: createLookups({ store, genesis, nameReader, readablePositionOf }),
     history: createUpdateHistory(store),
@@ -214,7 +228,9 @@ function createReplica(options: ReplicaOptions, store: Store, stored: HeadState)
      */
     run(ordering: Ordering, signal: AbortSignal): Promise<void> {
       assert(running === null, 'a replica has one run at a time')
-      running = runBoth(ordering, anySignal([signal, closing.signal])).finally(() => {
+      const ending = linkedController(signal, closing.signal)
+      running = runBoth(ordering, ending.signal).finally(() => {
+        ending.abort()
         running = null
       })
       return running

@@ -3,7 +3,7 @@
  * is asked as well. A source that proves nothing, or that hangs while another one answers, loses its place
  * (`penalties.ts`).
  */
-import { anySignal, type Clock, withResolvers } from '@quorumscan/base'
+import { type Clock, linkedController, withResolvers } from '@quorumscan/base'
 import { askAll, HEDGE_MS_MAX } from '@quorumscan/reader'
 import type { Penalties } from './penalties.ts'
 
@@ -46,8 +46,8 @@ export function askInTurn<Source extends object, Answer>(options: {
   /** Those that have not answered, in the order in which they were asked. */
   const open: Source[] = []
   const doubtful: Source[] = []
-  const ended = new AbortController()
-  const signal = anySignal([options.signal, ended.signal])
+  const ended = linkedController(options.signal)
+  const { signal } = ended
   let waiting = new AbortController()
   const { promise, resolve, reject } = withResolvers<{
     readonly source: Source
@@ -70,10 +70,9 @@ export function askInTurn<Source extends object, Answer>(options: {
   }
   const wait = (): void => {
     waiting.abort()
-    waiting = new AbortController()
-    const either = anySignal([signal, waiting.signal])
+    waiting = linkedController(signal)
     const onSilence = () => (needsAnother() ? askNext() : wait())
-    clock.delay(HEDGE_MS_MAX, either).then(onSilence, () => {})
+    clock.delay(HEDGE_MS_MAX, waiting.signal).then(onSilence, () => {})
   }
   const askNext = (): void => {
     const source = rest.shift()

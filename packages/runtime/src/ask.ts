@@ -1,5 +1,5 @@
 /** HTTP requests of commands and of the local cluster: bounded in time and bytes; never an exception. */
-import { anySignal } from '@quorumscan/base'
+import { linkedController } from '@quorumscan/base'
 import { describeFailure } from '@quorumscan/errors/node-words'
 import { readAtMost } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
@@ -35,8 +35,7 @@ export async function ask(
   },
 ): Promise<HttpReply> {
   const { body, token = null, signal, fetch = globalThis.fetch } = options
-  const timeout = AbortSignal.timeout(options.timeoutMs)
-  const ending = signal === undefined ? timeout : anySignal([timeout, signal])
+  const ending = linkedController(AbortSignal.timeout(options.timeoutMs), signal)
   const startedMs = performance.now()
   try {
     const response = await fetch(url, {
@@ -48,16 +47,20 @@ export async function ask(
       },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: 'error',
-      signal: ending,
+      signal: ending.signal,
     })
     const { status, headers } = response
     const { bytesMax = ANSWER_BYTES_MAX } = options
-    const text = Buffer.from(await readAtMost(response, { bytesMax, signal: ending })).toString()
+    const text = Buffer.from(
+      await readAtMost(response, { bytesMax, signal: ending.signal }),
+    ).toString()
     const latencyMs = performance.now() - startedMs
     return { status, headers, text, body: parsed(text), latencyMs, reason: null }
   } catch (error) {
     const nothing = { status: null, headers: new Headers(), text: '', body: null }
     return { ...nothing, latencyMs: performance.now() - startedMs, reason: describeFailure(error) }
+  } finally {
+    ending.abort()
   }
 }
 

@@ -21,3 +21,21 @@ it('suggests nothing if no name is similar', () => {
   expect(didYouMean('QS_WHATEVER', names)).toBe('')
   expect(didYouMean('QS_PORT', [])).toBe('')
 })
+
+it('of names that are equally near, the first is the nearest', () => {
+  expect(nearestOf('ab', ['abc', 'abd', 'ab'])).toBe('ab')
+  expect(nearestOf('abx', ['abc', 'abd'])).toBe('abc')
+})
+
+it('a long word is compared with no name, as long as none is so long', () => {
+  const compared: string[] = []
+  const editsOf = (word: string, name: string) => {
+    compared.push(name)
+    return word === name ? 0 : 99
+  }
+  for (let length = 17; length < 2000; length++)
+    expect(nearestOf('Q'.repeat(length), names, { editsOf })).toBeUndefined()
+  expect(compared).toEqual([])
+  nearestOf('Q'.repeat(16), names, { editsOf })
+  expect(compared).toEqual(['QS_RATE_LIMIT'])
+})

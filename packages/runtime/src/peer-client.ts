@@ -7,7 +7,7 @@ import { createUndiciTransport, type UndiciTransportOptions } from './undici-tra
 export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax' | 'onProgress'> & {
   /** Makes it a POST of these bytes. */
   readonly body?: Uint8Array
-  /** Default: the limit of the transport, 30 s. */
+  /** Until the whole answer is there. Default: 30 s. */
   readonly timeoutMs?: number
   /** Default: `lookup`. */
   readonly channel?: TransportRequest['channel']
@@ -15,6 +15,9 @@ export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax' | 'onProgre
   readonly isPublicOnly?: boolean
   readonly signal?: AbortSignal
 }
+
+/** A transport limits silence alone: a peer that sends a byte now and then would take hours. */
+const REPLY_MS_MAX = 30_000
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 
@@ -36,7 +39,7 @@ export function createPeerClient(
 
   /** The answer, with any status. @throws {Error} If it is late or too long. Or the signal's reason. */
   const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
-    const { path, bytesMax, body, timeoutMs, onProgress } = peerRequest
+    const { path, bytesMax, body, timeoutMs = REPLY_MS_MAX, onProgress } = peerRequest
     const { channel = 'lookup', isPublicOnly = false } = peerRequest
     const asked = { url, path, bytesMax, onProgress, channel, isPublicOnly }
     const send = (signal: AbortSignal) =>
@@ -48,7 +51,6 @@ export function createPeerClient(
         body: body === undefined ? null : new Uint8Array(body),
       })
     const { signal = new AbortController().signal } = peerRequest
-    if (timeoutMs === undefined) return send(signal)
     return withTimeout({ clock, timeoutMs, signal }, send, () => {
       throw new Error(`no answer within ${timeoutMs} ms`)
     })

@@ -1,5 +1,5 @@
 /** Periodic work of a process. docs/architecture.md lists all of it, with its periods. */
-import { anySignal, type Clock, held } from '@quorumscan/base'
+import { type Clock, held, linkedController } from '@quorumscan/base'
 import type { Peer } from './peer-addresses.ts'
 
 /** Disposing ends it, and waits for a run in progress. */
@@ -26,9 +26,8 @@ export function repeat(
   },
 ): Repetition {
   const { clock, everyMs, waitsFirst = false } = options
-  const closing = new AbortController()
-  const signal =
-    options.signal === undefined ? closing.signal : anySignal([options.signal, closing.signal])
+  const closing = linkedController(options.signal)
+  const { signal } = closing
   const pause = (): Promise<void> =>
     clock
       .delay(typeof everyMs === 'number' ? everyMs : everyMs(), signal)
@@ -48,7 +47,7 @@ export function repeat(
       await pause()
     }
   }
-  const ended = run()
+  const ended = run().finally(() => closing.abort())
   return {
     ended,
     async [Symbol.asyncDispose]() {

@@ -25,8 +25,8 @@ const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
 const QUEUED_MAX = 1024
 /** A node that accepts no connection within this is down; far above a round trip around the earth. */
 export const CONNECT_MS_MAX = 2000
-/** The reader's own waits are shorter (D-38); this ends requests whose caller has left. */
-const REPLY_MS_MAX = 30_000
+/** Between two parts of an answer. The reader's own waits are shorter (D-38); this ends requests whose caller has left. */
+export const SILENCE_MS_MAX = 30_000
 /** Idle connections are kept less long than the server keeps them (30 s), so that none is used as it closes. */
 const KEEP_ALIVE_MS = 20_000
 /** Bytes read of an answer after the read was decided, to detect a node that dissents. */
@@ -80,8 +80,8 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
         connections: options.connectionsMax ?? CONNECTIONS_MAX[channel],
         pipelining: 1,
         connect: connectorOf(options.trust ?? null, isPublicOnly ? { lookup: lookupPublic } : {}),
-        headersTimeout: REPLY_MS_MAX,
-        bodyTimeout: REPLY_MS_MAX,
+        headersTimeout: SILENCE_MS_MAX,
+        bodyTimeout: SILENCE_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
       }),
       basePath: pathname.replace(/\/$/, ''),

@@ -19,7 +19,6 @@ import {
 } from '@quorumscan/reader/certified'
 import { withWaitOf } from '@quorumscan/server'
 import {
-  maxFaulty,
   memberSetOf,
   requestOfLookup,
   type Threshold,
@@ -63,11 +62,15 @@ const CODES_WITH_NODE_FALLBACK: ReadonlySet<string> = new Set([
 export function createCertifiedReads(deps: ScanProxyDeps) {
   const { genesis, genesisHash, trustRule: trust, ledger, certifiedReader } = deps
   const network = { genesis, genesisHash, sha256 }
-  const memberCount = memberSetOf(genesis).n
-  const nodeCount = trust?.members.length ?? memberCount
+  const set = memberSetOf(genesis)
+  const nodeCount = trust?.members.length ?? set.n
   /** Every certificate has as many signers. */
-  const signersMin = maxFaulty(memberCount) + 1
-  const answers = createCertifiedAnswers({ ...deps, replica: ledger.proofs })
+  const signersMin = set.f + 1
+  const answers = createCertifiedAnswers({
+    genesis,
+    certifier: deps.certifier,
+    replica: ledger.proofs,
+  })
   const isWithin = (recordTime: number, maxAgeMs: number): boolean =>
     isOwnRecent(deps, recordTime, maxAgeMs)
 
@@ -78,7 +81,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
     const { request } = options
-    const threshold = thresholdVotes(options.threshold, memberCount, trust) ?? 0
+    const threshold = thresholdVotes(options.threshold, set, trust) ?? 0
     // Certificates of the local replica are signed by members of the rule only.
     if (nodeCount < signersMin) return null
     const signers = String(Math.max(threshold, signersMin))

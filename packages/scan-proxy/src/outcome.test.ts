@@ -38,6 +38,11 @@ describe('quorumHeaders', () => {
     })
   })
 
+  it('name the nodes that were asked for their votes', () => {
+    const headers = quorumHeaders(decided('{}', { asked: ['sv-1', 'sv-3', 'sv-4'] }))
+    expect(headers['x-quorum-asked']).toBe('sv-1,sv-3,sv-4')
+  })
+
   it('name the members of a trust rule', () => {
     const trust = { members: ['sv-1', 'sv-3'], threshold: 2 }
     expect(quorumHeaders(decided('{}', { trust, nodeCount: 2, answered: 2 }))).toMatchObject({

@@ -30,6 +30,7 @@ export function quorumHeaders(
     'x-quorum-dissented': outcome.dissented.join(','),
     'x-quorum-nodes': `${outcome.answered}/${outcome.nodeCount}`,
   }
+  if (outcome.asked !== undefined) headers['x-quorum-asked'] = outcome.asked.join(',')
   if (outcome.trust !== null) headers['x-quorum-trust'] = outcome.trust.members.join(',')
   if (outcome.offset !== undefined) headers['x-quorum-offset'] = String(outcome.offset)
   if (outcome.recordTime !== undefined)

@@ -66,10 +66,10 @@ export function thresholdOf(
   quorum: string,
   { genesis, trustRule }: Pick<ProxyNetwork, 'genesis' | 'trustRule'>,
 ): Threshold {
-  const { n } = memberSetOf(genesis)
-  const threshold = parseThreshold(quorum, n, trustRule)
+  const set = memberSetOf(genesis)
+  const threshold = parseThreshold(quorum, set, trustRule)
   if (threshold !== undefined) return threshold
-  const votesOf = (one: Threshold) => thresholdVotes(one, n, trustRule)
+  const votesOf = (one: Threshold) => thresholdVotes(one, set, trustRule)
   const [min, max] = [votesOf('weak'), votesOf('all')]
   throw new ScanError(
     'INVALID_QUORUM',

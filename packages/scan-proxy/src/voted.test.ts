@@ -35,6 +35,9 @@ async function readBatch(rounds: readonly (readonly Outcome[])[], lookups?: read
       return [...(rounds[Math.min(floors.length, rounds.length) - 1] ?? [])]
     },
     read: () => Promise.reject(new Error('not a lookup')),
+    status: () => ({
+      nodes: Array.from({ length: 12 }, (_, index) => ({ name: `sv-${index + 1}` })),
+    }),
   }
   const outcome = await readVoted(reader, { lookups: lookups ?? names }, { minOffset: 5 })
   return { outcome, floors }
@@ -56,15 +59,25 @@ describe('a batch', () => {
   it('is agreed on by the nodes that agreed on every part', async () => {
     const other = decided('{"entry":null}', {
       kind: 'verified-absent',
+      asked: ['sv-1', 'sv-2', 'sv-3'],
       agreed: ['sv-2', 'sv-3'],
       dissented: ['sv-1'],
       answered: 4,
     })
     expect((await readBatch([[present, other]])).outcome).toMatchObject({
       kind: 'verified',
+      asked: ['sv-1', 'sv-2', 'sv-3'],
       agreed: ['sv-3'],
       dissented: ['sv-1'],
       answered: 3,
+    })
+    const late = decided('{"entry":null}', {
+      asked: ['sv-2', 'sv-10'],
+      dissented: ['sv-2', 'sv-10'],
+    })
+    expect((await readBatch([[late, present]])).outcome).toMatchObject({
+      asked: ['sv-2', 'sv-10'],
+      dissented: ['sv-2', 'sv-10'],
     })
     const trusted = await readBatch([[{ ...absent, kind: 'trusted-absent' }]])
     expect(trusted.outcome).toMatchObject({ kind: 'trusted' })

@@ -6,12 +6,17 @@ import type { Reader } from '@quorumscan/reader/voted'
 import { DSO_ENTRY_NAME, type Lookup } from '@quorumscan/verifier'
 import { type ProxyRead, voteRequestOf } from './operations.ts'
 
+type VotedReads = Pick<Reader, 'lookup' | 'read'> & {
+  /** Names of the nodes are in the order of the genesis. */
+  status(): { readonly nodes: readonly { readonly name: string }[] }
+}
+
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3
 
 /** @throws {ReaderError} If the read was not attempted. */
 export async function readVoted(
-  reader: Pick<Reader, 'lookup' | 'read'>,
+  reader: VotedReads,
   asked: ProxyRead,
   options: ReadOptions,
 ): Promise<Outcome> {
@@ -25,7 +30,7 @@ export async function readVoted(
 
 /** The first lookup that failed, or the answers of all at one offset. */
 async function readBatch(
-  reader: Pick<Reader, 'lookup'>,
+  reader: VotedReads,
   lookups: readonly Lookup[],
   options: ReadOptions,
 ): Promise<Outcome> {
@@ -40,20 +45,29 @@ async function readBatch(
     const offsets = decided.map(({ offset }) => offset)
     minOffset = Math.max(...offsets)
     if (minOffset === Math.min(...offsets))
-      return { ...agreedOn(decided), answer: batchBody(decided.slice(0, lookups.length)) }
+      return { ...agreedOn(decided, reader), answer: batchBody(decided.slice(0, lookups.length)) }
   }
   const message = 'The lookups of the batch were not decided at one common offset.'
   throw new ScanError('CONSENSUS_LAGGING', message, { retryAfterSeconds: 1 })
 }
 
-/** The decision of all lookups of a batch (D-14), with the nodes that agreed on every one. */
-function agreedOn(decided: readonly [Decided, ...Decided[]]): Decided {
+/**
+ * The decision of all lookups of a batch (D-14), with the nodes that agreed on every one. Each was decided by its threshold,
+ * and perhaps by other nodes, so they may be fewer (D-40).
+ */
+function agreedOn(decided: readonly [Decided, ...Decided[]], reader: VotedReads): Decided {
   const [first] = decided
+  const nodes = reader.status().nodes.map(({ name }) => name)
+  const some = (namesOf: (one: Decided) => readonly string[]) => {
+    const named = new Set(decided.flatMap(namesOf))
+    return nodes.filter((name) => named.has(name))
+  }
   return {
     ...first,
     kind: first.kind.startsWith('verified') ? 'verified' : 'trusted',
     agreed: first.agreed.filter((node) => decided.every((one) => one.agreed.includes(node))),
-    dissented: [...new Set(decided.flatMap((one) => one.dissented))],
+    asked: some((one) => one.asked ?? []),
+    dissented: some((one) => one.dissented),
     answered: Math.min(...decided.map((one) => one.answered)),
   }
 }

@@ -22,7 +22,6 @@ import {
   type Peer,
   parsePeerTokens,
   startTracing,
-  type Tracing,
   validitiesIn,
 } from '@quorumscan/runtime'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
@@ -36,9 +35,9 @@ export type AppOverrides = {
   readonly logger?: Logger
 }
 
-type Extending<Context> = {
+type Extending<Parts> = {
   /** Called when everything is open, before the process listens: may add to the server. */
-  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
+  readonly extend?: (open: { readonly server: HttpServer; readonly parts: Parts }) => void
 }
 
 export type App = Awaited<ReturnType<typeof createAppBase>>
@@ -135,46 +134,47 @@ export type RunningApp = Running & {
   readonly failed: Promise<unknown>
 }
 
-type AppContext = AsyncDisposable & {
-  readonly logger: Logger
-  readonly tracer: Tracing | null
+/** What every process has open; disposing closes it. */
+type OpenParts = AsyncDisposable & {
+  readonly app: Pick<App, 'logger' | 'tracer'>
   readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
   readonly failed: Promise<unknown>
 }
 
 /** `port` returns the port listened on. */
-type CreateServer<Context> = (context: Context, port: () => number) => HttpServer
+type CreateServer<Parts> = (parts: Parts, port: () => number) => HttpServer
 
-/** The function that starts an app: opens its context, listens, and calls `onListening`. */
-export function appStarter<Config, Overrides, Context extends AppContext>(
-  createContext: (config: Config, overrides?: Overrides) => Promise<Context>,
-  createServer: CreateServer<Context>,
-  onListening?: (context: Context, running: RunningApp) => void,
+/** The function that starts an app: opens its parts, listens, and calls `onListening`. */
+export function appStarter<Config, Overrides, Parts extends OpenParts>(
+  openParts: (config: Config, overrides?: Overrides) => Promise<Parts>,
+  createServer: CreateServer<Parts>,
+  onListening?: (parts: Parts, running: RunningApp) => void,
 ) {
-  return async (config: Config, overrides?: Overrides & Extending<Context>) => {
-    const context = await createContext(config, overrides)
-    const running = await startApp(context, createServer, overrides)
-    onListening?.(context, running)
+  return async (config: Config, overrides?: Overrides & Extending<Parts>) => {
+    const parts = await openParts(config, overrides)
+    const running = await startApp(parts, createServer, overrides)
+    onListening?.(parts, running)
     return running
   }
 }
 
-/** Listens. Disposing answers what is in progress, then closes the context; both are closed as well if it cannot listen. */
-export async function startApp<Context extends AppContext>(
-  context: Context,
-  createServer: CreateServer<Context>,
-  { extend }: Extending<Context> = {},
+/** Listens. Disposing answers what is in progress, then closes the parts; both are closed as well if it cannot listen. */
+export async function startApp<Parts extends OpenParts>(
+  parts: Parts,
+  createServer: CreateServer<Parts>,
+  { extend }: Extending<Parts> = {},
 ): Promise<RunningApp> {
-  const { logger, config, tracer, failed } = context
+  const { app, config, failed } = parts
+  const { logger, tracer } = app
   const { host, connections } = config
   return openAll(async (resources) => {
     resources.onClose(() => logger.info('stopped'))
     if (tracer !== null) resources.opened(tracer)
-    resources.opened(context)
+    resources.opened(parts)
     // Listening on TCP when it is called, so the address is not a text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server: HttpServer = createServer(context, port)
-    extend?.({ server, context })
+    const server: HttpServer = createServer(parts, port)
+    extend?.({ server, parts })
     const { operatorAddress } = connections
     // A process that was killed leaves its socket file.
     if (operatorAddress !== null && 'path' in operatorAddress)

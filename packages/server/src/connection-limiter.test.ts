@@ -111,3 +111,21 @@ it('a greedy client keeps none of ten modest ones out, whoever came first', () =
     expect(gone).not.toContain('modest')
   }
 })
+
+it.each([
+  ['all', { max: 5 }, (index: number) => `10.0.0.${index}`],
+  ['a client', { perClientMax: 5 }, () => '10.0.0.1'],
+  // Each is another /64 of one /48.
+  ['a network', { perNetworkMax: 5 }, (index: number) => `2001:db8:1:${index}::1`],
+])(
+  'has as many slots of %s as its limit says, and makes room for one more',
+  (_, limits, address) => {
+    const { take, gone } = create(limits)
+    for (let index = 0; index < 5; index++) {
+      expect(take(`${index}`, address(index))).not.toBeNull()
+      expect(gone).toEqual([])
+    }
+    expect(take('one more', address(5))).not.toBeNull()
+    expect(gone).toHaveLength(1)
+  },
+)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
@@ -162,7 +162,9 @@ it('a request whose handler takes too long gets 503, and its signal aborts', asy
   await using running = await start({ clock: manual })
   const reply = running.ask()
   const signal = await running.started
-  await manual.advance(60_000)
+  await manual.advance(59_999)
+  expect(signal.aborted).toBe(false)
+  await manual.advance(1)
   await expect(await reply).toAnswer(503)
   expect(await (await reply).json()).toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
@@ -258,6 +260,22 @@ it('at the limit of a client, its longest idle connection makes room', async () 
   expect(await first).toBe('')
   sockets[1]?.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   expect(await second).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+it.each([
+  ['all clients', { connectionsMax: 2 }, ['192.0.2.1', '192.0.2.2', '192.0.2.3']],
+  [
+    'a network',
+    { connectionsPerNetworkMax: 2 },
+    ['2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:0:3::1'],
+  ],
+])('at the limit of %s, the longest idle connection makes room', async (_, limits, addresses) => {
+  await using running = await start({ limits })
+  const sockets = addresses.map((value) =>
+    Object.defineProperty(new Socket(), 'remoteAddress', { value }),
+  )
+  for (const socket of sockets) running.server.server.emit('connection', socket)
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false])
 })
 
 it('where all connections are busy, a new one is closed', async () => {

@@ -248,6 +248,23 @@ describe('clients take turns', () => {
     expect(started).toEqual([1000, 0, 1001, 1, 1002, 2])
   })
 
+  it('from 256 requests on connections of clients that wait are parked, from 1280 on all', () => {
+    const { shedder, enqueue } = create()
+    const parks = (network: string) => shedder.park(network, () => {})
+    let count = 0
+    const wait = (until: number) => {
+      for (; count < until; count++) enqueue(count, { network: `client ${count}` })
+    }
+    wait(255)
+    expect(parks('client 0')).toBe(false)
+    wait(256)
+    expect([parks('client 0'), parks('modest')]).toEqual([true, false])
+    wait(1279)
+    expect(parks('modest')).toBe(false)
+    wait(1280)
+    expect(parks('modest')).toBe(true)
+  })
+
   it('connections of a client that has few requests waiting are not parked', () => {
     const { shedder, enqueue } = create()
     for (let name = 0; name < 256; name++) enqueue(name, { network: 'greedy' })
@@ -356,7 +373,7 @@ describe('work in progress of a network', () => {
   const GREEDY = { network: 'greedy', isPeer: false }
   const MODEST = { network: 'modest', isPeer: false }
 
-  it('is a third of a second of its rate, whatever a greedy client sends, and begins in order', async () => {
+  it('is a sixth of a second of its rate, whatever a greedy client sends, and begins in order', async () => {
     const { begin } = create(PER_SECOND)
     const begun: number[] = []
     const works: Work[] = []
@@ -367,12 +384,12 @@ describe('work in progress of a network', () => {
       }),
     )
     await nextTurn()
-    expect(begun).toHaveLength(16)
+    expect(begun).toHaveLength(8)
     expect(begin(MODEST, 64)).not.toBeInstanceOf(Promise)
     for (let count = 0; count < 50; count++) {
       works.shift()?.end()
       await nextTurn()
-      expect(works.length).toBeLessThanOrEqual(16)
+      expect(works.length).toBeLessThanOrEqual(8)
     }
     await Promise.all(burst)
     expect(begun).toEqual(Array.from({ length: 50 }, (_, name) => name))

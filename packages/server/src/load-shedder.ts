@@ -15,7 +15,7 @@
  * that the units of a whole limit were answered in time. Peers have larger limits. A request that waits for news, such
  * as a long poll, does not count as work while it waits. Clients share the queue, the work and these waits.
  *
- * A network has the work of a third of a second of its rate in progress; its other requests wait until some of it ends.
+ * A network has the work of a sixth of a second of its rate in progress; its other requests wait until some of it ends.
  * Otherwise a client that sends all requests of a second at once would delay others by their work.
  */
 import { type Clock, createShares, createTurns, type Turns } from '@quorumscan/base'
@@ -48,9 +48,9 @@ const UNITS_AT_FIRST = 2048
 const UNITS_MIN = 256
 /** A client has as much as it leaves to others: work ends by itself, and a single one may read several of the largest pages. */
 const WORK_SHARE = { shareOfFree: 1 }
-/** Of the units that a client may spend in a second: 64 of 200. */
-const NETWORK_SHARE_OF_SECOND = 0.32
-/** A request whose work is known only when it was done counts as so much: all that a network has with 200 units per second. */
+/** Of the units that a client may spend in a second: 32 of 200. Others wait for so much work of one client. */
+const NETWORK_SHARE_OF_SECOND = 0.16
+/** A request whose work is known only when it was done counts as so much: all that a network has with 400 units per second or fewer. */
 const UNITS_OF_UNKNOWN = 64
 /** The limit grows while clients use more of their shares, or all together more than half of it. */
 const MORE_WANTED_USAGE = 1 / 2

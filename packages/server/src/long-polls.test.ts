@@ -1,3 +1,4 @@
+import { callsAt } from '@quorumscan/verifier/testing/calls-at'
 import { expect, it } from 'vitest'
 import { createLongPolls } from './long-polls.ts'
 
@@ -53,6 +54,15 @@ it('without room, the oldest poll of the address with most polls ends', async ()
   expect(outcomes([few, next, ...rest])).toEqual(Array(16).fill('waits'))
 })
 
+it('the networks of IPv6 have 128, of any of their addresses', async () => {
+  const polls = createLongPolls()
+  const own = Array.from({ length: 129 }, (_, subnet) => begin(polls, `2001:db8:0:${subnet}::1`))
+  const other = begin(polls, '2001:db8:1:1::1')
+  await turn()
+  expect(outcomes(own)).toEqual(['ended', ...Array(128).fill('waits')])
+  expect(other.outcome).toBe('waits')
+})
+
 it('a greedy address ends its own polls, and none of ten modest ones', async () => {
   const polls = createLongPolls()
   const modest = Array.from({ length: 10 }, (_, index) => begin(polls, `198.51.100.${index}`))
@@ -81,4 +91,13 @@ it('a process that stops ends all', async () => {
   polls.endAll()
   await turn()
   expect(outcomes(some)).toEqual(['ended', 'ended'])
+})
+
+it('a poll that is answered leaves nothing at the signal of its request', async () => {
+  const polls = createLongPolls()
+  const { signal } = new AbortController()
+  const client = { key: 'a', network: 'a', address: '192.0.2.1', isPeer: false }
+  const news = () => polls.hold({ client, signal, waiting: (wait) => wait() }, async () => 7)
+  expect(await news()).toBe(7)
+  expect(callsAt(signal)).toBe(0)
 })

@@ -3,7 +3,7 @@
  * ends the oldest poll of that client, or of the client with most: its handler then answers as after a timeout. A process
  * that stops ends all, because it waits for what is in progress.
  */
-import { anySignal, held } from '@quorumscan/base'
+import { held, linkedController } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import type { ApiRequest, WaitingRequest } from './handler.ts'
 
@@ -27,16 +27,16 @@ export function createLongPolls() {
       request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
       poll: (request: WaitingRequest) => Promise<T>,
     ): Promise<T | null> {
-      const ended = new AbortController()
+      const ended = linkedController(request.signal)
       open.add(ended)
       const slot = limiter.acquire(request.client.address, { evict: () => ended.abort() })
       try {
-        const signal = anySignal([request.signal, ended.signal])
-        return await poll({ signal, waiting: (wait) => request.waiting(wait) })
+        return await poll({ signal: ended.signal, waiting: (wait) => request.waiting(wait) })
       } catch (error) {
-        if (ended.signal.aborted) return null
+        if (ended.signal.aborted && !request.signal.aborted) return null
         throw error
       } finally {
+        ended.abort()
         open.delete(ended)
         slot?.release()
       }

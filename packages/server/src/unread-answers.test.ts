@@ -40,6 +40,22 @@ it('a client above its bound loses the answers that wait longest', () => {
   expect(evicted).toEqual(['a'])
 })
 
+it.each([
+  ['a client', { max: 1000, perClientMax: 40 }, '10.0.0.1', 40],
+  ['all', { max: 100, perClientMax: 1000 }, '10.0.0.2', 100],
+])('keeps as many bytes of %s as the bound says, and not one more', (_, limits, other, bound) => {
+  for (const [more, gone] of [
+    [-1, 0],
+    [0, 0],
+    [1, 1],
+  ] as const) {
+    const { evicted, add } = createWorld(limits)
+    add('10.0.0.1', 10, 'first')
+    add(other, bound - 10 + more, 'second')
+    expect([more, evicted.length]).toEqual([more, gone])
+  }
+})
+
 it('above the bound of all, the largest client loses one', () => {
   const { evicted, add } = createWorld()
   for (const client of ['1', '2', '3', '4', '5']) add(`10.0.0.${client}`, 10, client)
@@ -59,64 +75,70 @@ it('a greedy client loses its own answers, and none of ten modest ones', () => {
   expect(new Set(evicted)).toEqual(new Set(['greedy']))
 })
 
-it('a server holds no more of what a client does not read, and serves other clients', async ({
-  resources,
-}) => {
-  const answer = Buffer.alloc(8 * 1024 * 1024, 0x20)
-  const route = {
-    tag: 'test',
-    summary: '',
-    errors: [],
-    auth: 'none',
-    cost: 1,
-    operationId: 'get',
-    method: 'GET',
-    path: '/get',
-    response: 'bytes',
-  } as const
-  const unreadBytesPerClientMax = 3 * answer.byteLength
-  const app = buildServer({
-    routes: { get: route },
-    handlers: { get: async () => ({ body: answer }) },
-    prefix: null,
-    rateLimit: null,
-    clock: createManualClock(),
-    limits: { unreadBytesPerClientMax },
-  })
-  const accepted: Socket[] = []
-  app.server.on('connection', (socket: Socket) => accepted.push(socket))
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  resources.onClose(() => app.close())
-  const { port } = app.server.address() as { port: number }
-  const ask = async (localAddress: string) => {
-    const socket = connect({ host: '127.0.0.1', port, localAddress })
-    socket.on('error', () => {}) // A reset is one way to be closed.
-    resources.onClose(() => socket.destroy())
-    await once(socket, 'connect')
-    socket.pause()
-    socket.write('GET /get HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
-    return socket
-  }
-  const count = 20
-  for (let index = 0; index < count; index++) await ask('127.0.0.2')
-  await untilTrue(
-    'all to be answered or closed',
-    () =>
-      accepted.length === count && accepted.every((one) => one.bytesWritten > 0 || one.destroyed),
-  )
-  const waiting = accepted.reduce((bytes, socket) => bytes + socket.writableLength, 0)
-  expect(waiting).toBeLessThanOrEqual(unreadBytesPerClientMax)
-  expect(accepted.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(1)
+/** Three answers. */
+const UNREAD_BYTES = 3 * 8 * MIB
 
-  const other = await ask('127.0.0.3')
-  let bytes = 0
-  other.on('data', (data) => {
-    bytes += data.byteLength
-  })
-  other.resume()
-  await once(other, 'close')
-  expect(bytes).toBeGreaterThan(answer.byteLength)
-})
+it.for([
+  ['a client does not read', { unreadBytesPerClientMax: UNREAD_BYTES }, () => '127.0.0.2'],
+  ['all clients do not read', { unreadBytesMax: UNREAD_BYTES }, (index) => `127.0.1.${index}`],
+] as const satisfies readonly [string, object, (index: number) => string][])(
+  'a server holds no more of what %s, and serves others',
+  async ([, limits, addressOf], { resources }) => {
+    const answer = Buffer.alloc(8 * MIB, 0x20)
+    const route = {
+      tag: 'test',
+      summary: '',
+      errors: [],
+      auth: 'none',
+      cost: 1,
+      operationId: 'get',
+      method: 'GET',
+      path: '/get',
+      response: 'bytes',
+    } as const
+    const app = buildServer({
+      routes: { get: route },
+      handlers: { get: async () => ({ body: answer }) },
+      prefix: null,
+      rateLimit: null,
+      clock: createManualClock(),
+      limits,
+    })
+    const accepted: Socket[] = []
+    app.server.on('connection', (socket: Socket) => accepted.push(socket))
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    resources.onClose(() => app.close())
+    const { port } = app.server.address() as { port: number }
+    const ask = async (localAddress: string) => {
+      const socket = connect({ host: '127.0.0.1', port, localAddress })
+      socket.on('error', () => {}) // A reset is one way to be closed.
+      resources.onClose(() => socket.destroy())
+      await once(socket, 'connect')
+      socket.pause()
+      socket.write('GET /get HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+      return socket
+    }
+    const count = 20
+    for (let index = 0; index < count; index++) await ask(addressOf(index + 1))
+    await untilTrue(
+      'all to be answered or closed',
+      () =>
+        accepted.length === count && accepted.every((one) => one.bytesWritten > 0 || one.destroyed),
+    )
+    const waiting = accepted.reduce((bytes, socket) => bytes + socket.writableLength, 0)
+    expect(waiting).toBeLessThanOrEqual(UNREAD_BYTES)
+    expect(accepted.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(1)
+
+    const other = await ask('127.0.0.3')
+    let bytes = 0
+    other.on('data', (data) => {
+      bytes += data.byteLength
+    })
+    other.resume()
+    await once(other, 'close')
+    expect(bytes).toBeGreaterThan(answer.byteLength)
+  },
+)
 
 it('a WebSocket that is not read counts like an answer, with what it has made ahead', async ({
   resources,

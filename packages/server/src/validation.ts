@@ -9,9 +9,9 @@ import { codeByPattern, patternSentence, type RouteDef, validatorOf } from '@quo
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { readInteger } from '@quorumscan/model'
-import { didYouMean, nearestOf } from '@quorumscan/runtime'
 import type { TObject, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
+import { createMisspeltHeaders } from './misspelt-headers.ts'
 
 type Part = 'params' | 'query' | 'headers' | 'body'
 type Check = (value: unknown) => unknown
@@ -44,31 +44,13 @@ export function requestChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   }
 }
 
-/** Headers of this service, which a caller may misspell; other headers have no effect. */
-const OWN_HEADER = /^x-/
-/** `x-quorum` and `x-min` of `x-min-offset`: what begins so is one of ours. */
-const FAMILY = /^x-[a-z]+/
-
-/**
- * Refuses headers that are nearly the name of a declared one: a misspelt `x-quorum` would have the effect of `weak`.
- *
- * @param schema - Of the declared headers.
- */
+/** Refuses headers that are nearly the name of a declared one. @param schema - Of the declared headers. */
 function withoutMisspelt(schema: TObject | undefined, check: Check): Check {
-  const names = Object.keys(schema?.properties ?? {}).filter((name) => OWN_HEADER.test(name))
-  if (names.length === 0) return check
-  const families = names.map((name) => FAMILY.exec(name)?.[0])
-  const isMisspelt = (name: string) =>
-    OWN_HEADER.test(name) &&
-    !names.includes(name) &&
-    (families.includes(FAMILY.exec(name)?.[0]) || nearestOf(name, names) !== undefined)
+  const problemOf = createMisspeltHeaders(Object.keys(schema?.properties ?? {}))
   return (input) => {
-    const name = Object.keys(input as object).find(isMisspelt)
-    if (name === undefined) return check(input)
-    const rule = `is unknown${didYouMean(name, names)}`
-    throw new ScanError('INVALID_ARGUMENT', `headers.${name} ${rule}`, {
-      details: { path: `headers.${name}`, rule },
-    })
+    const details = problemOf(input as object)
+    if (details === null) return check(input)
+    throw new ScanError('INVALID_ARGUMENT', `${details.path} ${details.rule}`, { details })
   }
 }
 

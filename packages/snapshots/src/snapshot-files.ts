@@ -37,8 +37,14 @@ const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-
 /**
  * Reads the snapshots in a directory, which is made if need be. Own files without a valid description are deleted:
  * they were not finished. Files with other names, and directories such as `lost+found`, are left alone.
+ *
+ * @param freeBytesOf - The free space of the disk of a directory. Default: asks the operating system.
  */
-export async function openSnapshotFiles(directory: string, network: Network) {
+export async function openSnapshotFiles(
+  directory: string,
+  network: Network,
+  freeBytesOf: (directory: string) => Promise<number> = askFreeBytes,
+) {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const storedByOffset = held(
     {
@@ -86,8 +92,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     /** Writes the content of a snapshot, which has no signatures yet. If the content throws, the file is deleted. */
     async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<StoredSnapshot> {
       const largest = Math.max(0, ...stored().map(({ manifest }) => manifest.contentBytes))
-      const { bavail, bsize } = await statfs(directory)
-      if (bavail * bsize < FREE_BYTES_MIN + 2 * largest)
+      if ((await freeBytesOf(directory)) < FREE_BYTES_MIN + 2 * largest)
         throw new Error(`${directory} has too little room for a snapshot`)
       const file = fileOf(point.offset, CONTENT)
       try {
@@ -170,4 +175,9 @@ function readDescription(bytes: Uint8Array, network: Network): StoredSnapshot | 
     // It was not finished, or another program wrote it.
   }
   return null
+}
+
+async function askFreeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
 }

@@ -2,7 +2,7 @@
  * Snapshots of other nodes: lists them, and reads the content of one, piece by piece from the nodes that have it. A node
  * that lists a snapshot and does not return what members signed, or is silent, is asked after all others, for a time.
  */
-import { anySignal, type Clock, sha256Hex } from '@quorumscan/base'
+import { type Clock, linkedController, sha256Hex } from '@quorumscan/base'
 import {
   askAll,
   askInTurn,
@@ -77,8 +77,8 @@ export function createSnapshotPeers(options: {
     ): Promise<readonly ListedSnapshot[]> {
       const listedByKey = new Map<string, ListedSnapshot>()
       const isDone = () => isEnough([...listedByKey.values()])
-      const ended = new AbortController()
-      const asking = anySignal([signal, ended.signal])
+      const ended = linkedController(signal)
+      const asking = ended.signal
       const limits = { bytesMax: LIST_BYTES_MAX, timeoutMs: LIST_MS_MAX }
       const request = { path: '/v0/snapshots', ...limits, signal: asking }
       const askFor = async (peer: Peer): Promise<void> => {
@@ -98,11 +98,14 @@ export function createSnapshotPeers(options: {
         }
       }
       const isLast = (peer: Peer) => penalties.isPenalized(peer)
-      for (const sources of [peers.filter((peer) => !isLast(peer)), peers.filter(isLast)])
-        if (!isDone())
-          for (const peer of await askAll({ sources, clock, ask: askFor, isEnough: isDone }))
-            penalties.note(peer)
-      ended.abort()
+      try {
+        for (const sources of [peers.filter((peer) => !isLast(peer)), peers.filter(isLast)])
+          if (!isDone())
+            for (const peer of await askAll({ sources, clock, ask: askFor, isEnough: isDone }))
+              penalties.note(peer)
+      } finally {
+        ended.abort()
+      }
       signal.throwIfAborted()
       const isDoubtful = ({ holders }: ListedSnapshot) => holders.every(penalties.isPenalized)
       return [...listedByKey.values()].sort(

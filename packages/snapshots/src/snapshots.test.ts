@@ -475,6 +475,19 @@ describe('the snapshots of a node', () => {
     expect(heldBy(files)).toEqual([5, 4, 2])
   })
 
+  it('are not written where less than 1 GiB would be left', async ({ newDirectory }) => {
+    const free = { bytes: 2 ** 30 }
+    const files = await openSnapshotFiles(newDirectory(), network, async () => free.bytes)
+    const write = (offset: number) => files.write(point(offset), inPieces(CONTENT))
+    await files.store(await write(1024))
+    // Twice the largest.
+    await expect(write(2048)).rejects.toThrow('too little room')
+    free.bytes += 2 * CONTENT.byteLength
+    await write(2048)
+    free.bytes--
+    await expect(write(4096)).rejects.toThrow('too little room')
+  })
+
   it('are taken once for an offset, and not if their content fails', async ({
     newDirectory,
     storeOf,

@@ -4,7 +4,7 @@
  * `SnapshotFiles` stores snapshots, `createSnapshotPeers` requests those of others.
  */
 
-import { anySignal, type Clock, toHex } from '@quorumscan/base'
+import { type Clock, linkedController, toHex } from '@quorumscan/base'
 import type { PeerSnapshot, Snapshots } from '@quorumscan/ledger'
 import { type Logger, type Metrics, type Peer, type PeerClient, repeat } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
@@ -17,7 +17,7 @@ import {
   type SnapshotOffer,
   statementOf,
 } from './snapshot-offer.ts'
-import { createSnapshotPeers } from './snapshot-peers.ts'
+import { createSnapshotPeers, type ListedSnapshot } from './snapshot-peers.ts'
 
 /** Between rounds in which the store requests the signatures of other members, until all have signed. */
 const POLL_MS = 5_000
@@ -97,12 +97,22 @@ export async function createSnapshotStore(
     const { offset, manifest } = written
     logger.info({ offset, bytes: manifest.contentBytes }, 'a snapshot of the state was taken')
   }
+  async function* contentOf(one: ListedSnapshot, asking: AbortSignal) {
+    const ending = linkedController(asking, signal)
+    try {
+      yield* peers.content(one, ending.signal)
+    } finally {
+      ending.abort()
+    }
+  }
   return {
     ...(own !== null && { take }),
     async find(after: number, asking: AbortSignal): Promise<PeerSnapshot | null> {
-      const any = anySignal([asking, signal])
+      const asked = linkedController(asking, signal)
       const isUsable = (one: SnapshotOffer) => one.offset > after && isConfirmed(one, network)
-      const listed = await peers.list(any, (offers) => offers.some(isUsable))
+      const listed = await peers
+        .list(asked.signal, (offers) => offers.some(isUsable))
+        .finally(() => asked.abort())
       const found = listed.find(isUsable)
       const usable = stored().find(isUsable)
       if (files !== null && usable !== undefined && (found?.offset ?? 0) <= usable.offset)
@@ -110,7 +120,7 @@ export async function createSnapshotStore(
       if (found === undefined) return null
       const nodes = found.holders.map(({ name }) => name)
       logger.info({ offset: found.offset, nodes }, 'loading the state from a snapshot')
-      return { point: pointOf(found), content: peers.content(found, any) }
+      return { point: pointOf(found), content: contentOf(found, asking) }
     },
     /** Snapshots of this node, newest first. */
     stored,

@@ -6,7 +6,14 @@
  * have reached a `notBefore`, a checkpoint is asked for. The entry is submitted when record time has reached it: it
  * is never early, whatever any clock shows.
  */
-import { anySignal, backoffMs, type Clock, held, type Random, withTimeout } from '@quorumscan/base'
+import {
+  backoffMs,
+  type Clock,
+  held,
+  linkedController,
+  type Random,
+  withTimeout,
+} from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { LogPosition, Micros } from '@quorumscan/model'
@@ -146,15 +153,15 @@ export function createInFlight(deps: {
     )
     const [first] = held.sort((a, b) => a.notBefore - b.notBefore)
     if (first === undefined) return
-    waiting = new AbortController()
+    const own = linkedController(first.signal)
+    waiting = own
     const nowMs = clock.monotonicMs()
     const { entryHash, notBefore } = first
     const since = newest ?? { recordTime: clock.nowMicros(), atMs: nowMs }
     const dueMs = since.atMs + Math.ceil((notBefore - since.recordTime) / 1000)
     const count = asked.entryHash === entryHash ? asked.count : 0
     const againMs = count === 0 ? 0 : asked.atMs + backoffMs(count, PAUSE)
-    const either = anySignal([waiting.signal, first.signal])
-    clock.delay(Math.max(0, Math.max(dueMs, againMs) - nowMs), either).then(
+    clock.delay(Math.max(0, Math.max(dueMs, againMs) - nowMs), own.signal).then(
       () => {
         asked = { entryHash, count: count + 1, atMs: clock.monotonicMs() }
         // Without an answer, the checkpoints of an idle log come all the same.
@@ -162,7 +169,7 @@ export function createInFlight(deps: {
         watchTime()
       },
       // Another watch took its place, or the first entry is given up.
-      () => (first.signal.aborted && !waiting.signal.aborted ? watchTime() : undefined),
+      () => (first.signal.aborted && waiting === own ? watchTime() : undefined),
     )
   }
 

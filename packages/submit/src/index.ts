@@ -1,3 +1,4 @@
+export { createGrowthShares, type GrowthShares } from './growth-shares.ts'
 export { createInFlight, type InFlight } from './in-flight.ts'
 export {
   dryRun,

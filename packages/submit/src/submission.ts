@@ -1,6 +1,6 @@
 /** One submission: its defaults, its signed bytes, and the result that the ledger would give. */
 import { assert, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
-import { type Ledger, prepareEntry } from '@quorumscan/ledger'
+import { addsToState, type Ledger, NEWEST_RULES, prepareEntry } from '@quorumscan/ledger'
 import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
@@ -53,7 +53,11 @@ export type SignedSubmission = {
   readonly entryHash: string
 }
 
-type DryRunResult = Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
+export type OwnDryRun = {
+  readonly result: Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
+  /** Bytes by which the state would grow; 0 of what always may add some, as renewals (`addsToState`). */
+  readonly countedGrowth: number
+}
 
 /** A submission before it is signed: its owner takes its share first. */
 export type PreparedSubmission = {
@@ -85,7 +89,7 @@ export function signSubmission(...input: Parameters<typeof prepareSubmission>): 
   return prepareSubmission(...input).sign()
 }
 
-/** The result that the ledger would give for the submission as the next entry. It does not get into the log. */
+/** What the ledger would do with the submission as the next entry. It does not get into the log. */
 export async function dryRun(
   deps: {
     readonly ledger: Pick<Ledger, 'dryRun' | 'head'>
@@ -100,15 +104,15 @@ export async function dryRun(
     /** Record time that the entry must not precede; 0 for none. */
     readonly notBefore: Micros
   },
-): Promise<DryRunResult> {
+): Promise<OwnDryRun> {
   const { ledger, genesisHash: genesis, participant, random } = deps
   const { notBefore } = at
   const notAfter = Math.max(at.now, notBefore, ledger.head().recordTime) + AHEAD_MICROS
   const submission = { ...body, genesis, participant, id: randomHex(random, 16), notAfter }
-  const result = await ledger.dryRun(submission, { notBefore })
+  const { result, growth } = await ledger.dryRun(submission, { notBefore })
   assert(
     result.kind === 'accepted' || result.kind === 'rejected',
     'a submission of our own is accepted or rejected',
   )
-  return result
+  return { result, countedGrowth: addsToState(submission, NEWEST_RULES) ? growth : 0 }
 }

@@ -5,8 +5,9 @@ import { MemoryLedger } from '@quorumscan/ledger/testing'
 import { type Command, partyIdOf } from '@quorumscan/model'
 import { createManualClock, createTestNetwork, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { createGrowthShares } from './growth-shares.ts'
 import type { SubmitInput } from './submission.ts'
-import { createSubmitter } from './submitter.ts'
+import { createCheckedSubmitter, createSubmitter } from './submitter.ts'
 
 const SECOND = 1_000_000
 const keyPair = testKeyPair('alice')
@@ -291,5 +292,60 @@ describe('submitting', () => {
     for (const bytes of offered.toReversed()) append(bytes)
     const offsets = (await Promise.all(outcomes)).map(({ offset }) => offset)
     expect(offsets).toEqual([3, 2, 1])
+  })
+})
+
+describe('submitting what adds to the state', () => {
+  /** A user has 500 bytes of the day. Each submission adds so many, and ends so. */
+  function setUpChecked(growth: number, submit: () => Promise<never>) {
+    const network = createTestNetwork()
+    const memory = new MemoryLedger(network)
+    const clock = createManualClock(network.genesis.recordTime)
+    const result = memory.submit({ keyPair, commands: [allocatePartyCommand({ hint: 'alice' })] })
+    return createCheckedSubmitter({
+      ledger: {
+        head: () => memory.head(),
+        dryRun: async () => ({ result, growth }),
+      },
+      submitter: { submit },
+      genesisHash: network.genesisHash,
+      participant: keyPair.publicKey,
+      deduplicationMicros: SECOND,
+      growth: createGrowthShares({ bytesPerDay: 1000, clock }),
+      clock,
+      random: systemRandom,
+      assertLive: () => {},
+    })
+  }
+  const codesOf = async ({ submit }: ReturnType<typeof setUpChecked>, input: SubmitInput) => {
+    const codes: string[] = []
+    for (let count = 0; count < 3; count++)
+      codes.push(await submit(input, never).then(String, ({ code }) => code))
+    return codes
+  }
+
+  it('uses up the share of its user, unless it certainly had no effect', async () => {
+    for (const [code, third] of [
+      ['SUBMISSION_UNKNOWN', 'LIMIT_EXCEEDED'],
+      ['SUBMISSION_EXPIRED', 'SUBMISSION_EXPIRED'],
+    ] as const)
+      expect(await codesOf(setUpChecked(250, failing(code)), allocate())).toEqual([
+        code,
+        code,
+        third,
+      ])
+  })
+
+  it('is never refused for an archival', async () => {
+    const archival = {
+      kind: 'exercise',
+      template: '#quorumscan-coin:Coin:Coin',
+      contractId: `00${'ab'.repeat(32)}`,
+      choice: 'Archive',
+      argument: {},
+    } as const
+    const input = { ...allocate(), commands: [archival] }
+    const code = 'SUBMISSION_UNKNOWN'
+    expect(await codesOf(setUpChecked(501, failing(code)), input)).toEqual([code, code, code])
   })
 })

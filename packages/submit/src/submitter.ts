@@ -4,9 +4,9 @@
  */
 
 import {
-  anySignal,
   type Clock,
   createShares,
+  linkedController,
   type Random,
   randomHex,
   unreachable,
@@ -15,9 +15,11 @@ import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { Deduplication, LogPosition, Micros, Update } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
+import type { GrowthShares } from './growth-shares.ts'
 import { createInFlight, type SubmitAttempt } from './in-flight.ts'
 import {
   dryRun,
+  type OwnDryRun,
   type Participant,
   type PreparedSubmission,
   prepareSubmission,
@@ -104,8 +106,7 @@ export function createSubmitter(
     options: SubmitOptions & { readonly notAfter: Micros },
   ): Promise<AppliedEntry> {
     const { notAfter, signal, timeoutMs, isAllowed } = options
-    const ended = new AbortController()
-    const either = anySignal([signal, ended.signal])
+    const ended = linkedController(signal)
     try {
       return await new Promise<AppliedEntry>((resolve, reject) => {
         stopListening ??= ledger.onApplied(inFlight.onApplied)
@@ -115,7 +116,7 @@ export function createSubmitter(
             bytes: () => bytes,
             notBefore: 0,
             notAfter,
-            signal: either,
+            signal: ended.signal,
             onApplied: resolve,
             onExpired: () => reject(expired()),
             onRefused: reject,
@@ -129,7 +130,7 @@ export function createSubmitter(
           },
           ledger.head().recordTime,
         )
-        clock.delay(timeoutMs, either).then(
+        clock.delay(timeoutMs, ended.signal).then(
           () => reject(unseen(attempt, undefined)),
           () => reject(unseen(attempt, signal.reason)),
         )
@@ -196,7 +197,10 @@ export async function refusalOf(
   body: Parameters<typeof dryRun>[1],
   now: Micros,
 ): Promise<ScanError | null> {
-  const result = await dryRun(deps, body, { now, notBefore: 0 })
+  return refusalIn(await dryRun(deps, body, { now, notBefore: 0 }))
+}
+
+function refusalIn({ result }: OwnDryRun): ScanError | null {
   return result.kind === 'accepted' ? null : new ScanError(errorCodeOf(result.code), result.message)
 }
 
@@ -204,8 +208,8 @@ export async function refusalOf(
 export type CheckedSubmitter = ReturnType<typeof createCheckedSubmitter>
 
 export function createCheckedSubmitter(deps: {
-  readonly ledger: Ledger
-  readonly submitter: Submitter
+  readonly ledger: Pick<Ledger, 'dryRun' | 'head'>
+  readonly submitter: Pick<Submitter, 'submit'>
   readonly genesisHash: string
   /** Public key of the participant, hex. */
   readonly participant: string
@@ -213,6 +217,8 @@ export function createCheckedSubmitter(deps: {
   readonly deduplicationMicros: Micros
   readonly clock: Clock
   readonly random: Random
+  /** What users add to the state. */
+  readonly growth: GrowthShares
   /** @throws {ScanError} NOT_READY while the replica lags. */
   readonly assertLive: () => void
 }) {
@@ -222,10 +228,10 @@ export function createCheckedSubmitter(deps: {
     commandId: input.commandId ?? randomHex(deps.random, 16),
   })
 
-  const refusalNow = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
+  const tryNow = async (command: ReturnType<typeof withId>): Promise<OwnDryRun> => {
     deps.assertLive()
     const body = submissionBody({ ...command, deduplication }, deps.random)
-    return await refusalOf(deps, body, deps.clock.nowMicros())
+    return await dryRun(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
   }
 
   return {
@@ -235,23 +241,30 @@ export function createCheckedSubmitter(deps: {
      *
      * @throws {ScanError} NOT_READY while the replica catches up.
      */
-    dryRun: (input: CommandInput) => refusalNow(withId(input)),
+    dryRun: async (input: CommandInput) => refusalIn(await tryNow(withId(input))),
     /**
      * The update that the commands made, once the validator's replica has applied them.
      *
      * @param isAllowed - As of `createSubmitter`.
      * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; PERMISSION_DENIED;
-     *   SUBMISSION_UNKNOWN if the outcome was not seen in time.
+     *   LIMIT_EXCEEDED (`createGrowthShares`); SUBMISSION_UNKNOWN if the outcome was not seen in time.
      */
     async submit(input: CommandInput, signal: AbortSignal, isAllowed?: IsAllowed): Promise<Update> {
       const command = withId(input)
-      const refusal = await refusalNow(command)
+      const tried = await tryNow(command)
+      const refusal = refusalIn(tried)
       if (refusal !== null) throw refusal
-      const { update } = await deps.submitter.submit(
-        { ...command, deduplication },
-        { signal, timeoutMs: SUBMIT_TIMEOUT_MS, isAllowed },
-      )
-      return update
+      const giveBack = deps.growth.take(input.userId, tried.countedGrowth)
+      try {
+        const { update } = await deps.submitter.submit(
+          { ...command, deduplication },
+          { signal, timeoutMs: SUBMIT_TIMEOUT_MS, isAllowed },
+        )
+        return update
+      } catch (error) {
+        if (error instanceof ScanError && error.spec.definite) giveBack()
+        throw error
+      }
     },
   }
 }

@@ -39,7 +39,6 @@ async function createWorld({
     url: server.url,
     ports: [],
     app: spec('sv-1'),
-    faultSocket: '',
     redis: spec('sv-1.redis'),
     redisAddress: { path: '', password: '' },
     redisDirectory: directory,

@@ -28,7 +28,6 @@ async function createWorld() {
     url: server.url,
     ports: [],
     app: spec('sv-1'),
-    faultSocket: '',
     isExternal: true,
     redis: spec('sv-1.redis'),
     redisAddress: { path: '', password: '' },

@@ -1,7 +1,7 @@
 /**
  * The services of one machine as processes: starts each with its Redis, restarts processes that exited unexpectedly, waits
- * until a service is up, polls its health (`service-health.ts`), and lets one command at a time act on a node. A test rig
- * acts on services by hooks (`ServiceHooks`).
+ * until a service is up, polls its health (`service-health.ts`), and lets one command at a time act on a node. Its owner
+ * may add to the life of services by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
 import { held, waitFor } from '@quorumscan/base'
@@ -37,9 +37,9 @@ const LOG_CHECK_INTERVAL_MS = 10_000
  */
 const RESTART_POLICY = { minMs: 100, maxMs: 10_000, factor: 4 }
 
-/** The actions of a test rig on services. */
+/** What the owner of the services adds to their life. */
 export type ServiceHooks = {
-  /** Variables of a process that is being started, in addition to its own. */
+  /** Variables of a process that is being started, for this start, in addition to its own. */
   environmentOf(service: Service): Readonly<Record<string, string>>
   /** Whether a process may run, by its id. */
   mayStart(id: string): boolean
@@ -66,7 +66,7 @@ export type ServiceRunnerOptions = ProcessRecord &
 
 /** Runs services. `stopAll` ends it: from then on it starts nothing. */
 export class ServiceRunner {
-  /** A test rig sets them before anything is started. */
+  /** Set before anything is started; null: nothing is added. */
   hooks: ServiceHooks | null = null
   /** Starts and signals processes by their ids. */
   readonly processes: Supervisor
@@ -111,7 +111,7 @@ export class ServiceRunner {
     this.health = createServiceHealth({ supervisor: this.processes, exits, isCluster })
   }
 
-  /** Whether the test rig lets a process run. */
+  /** Whether a process may run, by its id. */
   mayStart(id: string): boolean {
     return this.hooks?.mayStart(id) ?? true
   }
@@ -127,8 +127,7 @@ export class ServiceRunner {
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.health.begin(service)
-    const env = { ...service.app.env, ...this.hooks?.environmentOf(service) }
-    await this.processes.start({ ...service.app, env })
+    await this.processes.start(service.app, this.hooks?.environmentOf(service))
   }
 
   /**

@@ -27,8 +27,6 @@ export type Service = RedisService & {
   /** The TCP ports on which it listens. */
   readonly ports: readonly number[]
   readonly app: ProcessSpec
-  /** The unix socket through which a test rig injects faults into the process. */
-  readonly faultSocket: string
 }
 
 /** The address of a Redis as `QS_REDIS` takes it. */

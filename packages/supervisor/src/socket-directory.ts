@@ -8,7 +8,7 @@ import { memberOf } from '@quorumscan/verifier'
 const SOCKET_DIRECTORY_PREFIX = 'qs-'
 /** What the system accepts as the path of a unix socket: `sun_path` without its last byte. */
 export const SOCKET_PATH_BYTES_MAX = process.platform === 'darwin' ? 103 : 107
-/** `f-`, a name of 32 characters (D-33), `.synchronizer` and `.faults`. */
+/** A prefix of two characters, a name of 32 (D-33), `.synchronizer`, and an ending of seven. */
 const SOCKET_NAME_BYTES_MAX = 54
 /** `/qs-` and six characters of `mkdtemp`, and the separator before a name. */
 const DIRECTORY_NAME_BYTES = 11

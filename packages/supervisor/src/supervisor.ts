@@ -23,6 +23,7 @@ import {
   type Clock,
   HEARTBEAT_VARIABLE,
   held,
+  MARKER_VARIABLE,
   waitFor,
   withTimeout,
   writeLossily,
@@ -59,12 +60,10 @@ export type ProcessSpec = {
   readonly hasHeartbeat?: boolean
 }
 
-/** Present in the environment of every process of a cluster; the value is the data directory. */
-const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** The size at which a log file is moved to `.1`, so that a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
-/** A process whose settings changed is not taken over. The variable of the faults is excluded: it changes while a process runs. */
-const SETTING = /^QS_(?!FAULTS$)/
+/** A process whose settings changed is not taken over. */
+const SETTING = /^QS_/
 /** The interval at which the supervisor checks whether a process that is not its child still runs. */
 const ADOPTED_CHECK_MS = 50
 /** A signalled process leaves the process table within milliseconds. This allows for a machine under load. */
@@ -135,9 +134,10 @@ export class Supervisor {
   /**
    * Starts a process that is not running.
    *
+   * @param variables - Of this start alone. They are no settings: the process is taken over whatever they were.
    * @throws {CommandError} If it cannot be started, e.g. because the command does not exist.
    */
-  async start(spec: ProcessSpec): Promise<void> {
+  async start(spec: ProcessSpec, variables: ProcessSpec['env'] = {}): Promise<void> {
     if (this.#runningById.has(spec.id)) throw new CommandError(`${spec.id} already runs`)
     const { id, logFile } = spec
     const log = logFile === null ? null : openLog(logFile)
@@ -147,6 +147,7 @@ export class Supervisor {
     const child = spawn(spec.command, [...spec.args], {
       env: {
         ...spec.env,
+        ...variables,
         [MARKER_VARIABLE]: this.#options.marker,
         ...(hasHeartbeat && { [HEARTBEAT_VARIABLE]: String(stdio.length) }),
       },

@@ -1,5 +1,11 @@
 export { createAuthority, type TestAuthority } from './certificates.ts'
 export { createDirectory, type TestDirectory } from './directory.ts'
+export {
+  type FaultyPeer,
+  PEER_FAULTS,
+  type PeerFault,
+  startFaultyPeer,
+} from './faulty-peer.ts'
 export { freePort } from './free-port.ts'
 export * from './half-finished.ts'
 export * from './http-client.ts'

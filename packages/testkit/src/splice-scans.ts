@@ -103,7 +103,7 @@ export async function startScans(options: {
   }
 }
 
-type Context = {
+type AnsweringScan = {
   readonly world: ScanWorld
   /** The super-validator that answers. */
   readonly svName: string
@@ -113,7 +113,11 @@ type Context = {
 const json = (body: object, status = 200): ScanReply => ({ status, text: JSON.stringify(body) })
 const absent = (error: string): ScanReply => json({ error } satisfies Schemas['ErrorResponse'], 404)
 
-function honestReply(answering: Context, url: string, body: Record<string, unknown>): ScanReply {
+function honestReply(
+  answering: AnsweringScan,
+  url: string,
+  body: Record<string, unknown>,
+): ScanReply {
   const { world } = answering
   const { pathname, searchParams } = new URL(url, 'http://scan')
   const [, prefix, value = ''] =
@@ -176,7 +180,7 @@ function honestReply(answering: Context, url: string, body: Record<string, unkno
   }
 }
 
-function dsoInfo({ world, svName }: Context): Schemas['GetDsoInfoResponse'] {
+function dsoInfo({ world, svName }: AnsweringScan): Schemas['GetDsoInfoResponse'] {
   const svs = world.svNames.map((name) => [partyOf(name), { name, svRewardWeight: '10000' }])
   return {
     sv_user: `user of ${svName}`,

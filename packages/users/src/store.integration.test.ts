@@ -140,6 +140,7 @@ describe('users', () => {
       await using store = await open()
       expect(await store.users.insertSelf(record)).toBe(true)
       expect(await store.users.delete('alice')).toBe(true)
+      expect(await store.users.count()).toBe(0)
       // Only users that existed leave something behind.
       expect(await store.users.delete('bob')).toBe(false)
       expect(await store.users.isDeleted('bob')).toBe(false)
@@ -492,5 +493,8 @@ describe('payments', () => {
     expect(await payments.count('alice 🍰')).toBe(1)
     await payments.forget(2 ** 41)
     expect(await payments.count('alice 🍰')).toBe(0)
+    const connection = redis.connect()
+    expect(await connection.keys('{users}:payment*')).toEqual(['{users}:payments-reached'])
+    connection.disconnect()
   })
 })

@@ -37,4 +37,5 @@ export {
   type StatePoint,
 } from './statements/statements.ts'
 export { type Backoff, backoffMs } from './waiting/backoff.ts'
+export { linkedController, onAbort } from './waiting/linked-controller.ts'
 export { singleFlight } from './waiting/single-flight.ts'

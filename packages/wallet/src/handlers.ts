@@ -11,7 +11,7 @@ import {
 import type { Micros, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { Handlers } from '@quorumscan/server'
-import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
+import type { AutoRenewals, Users } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import { type ContractCall, contractsOf, ownContract, type WalletUser } from './ledger.ts'
 import { createEntry, listOwnEntries } from './names/entries.ts'
@@ -30,14 +30,14 @@ import {
 import { listTransactions } from './wallet/transactions.ts'
 import { type Answer, answerTransfer, createTransfer, listTransfers } from './wallet/transfers.ts'
 
-/** The dependencies of the handlers. The validator opens them. */
-export type WalletDeps = SpendingDeps & {
+/** What the handlers work with. The validator opens it. */
+export type WalletParts = SpendingDeps & {
   readonly ledger: Replica
   readonly genesis: Pick<Genesis, 'synchronizerId'>
   readonly autoRenewals: AutoRenewals
   readonly payments: Payments
   readonly registration: Registration
-  readonly store: Pick<ValidatorStore, 'users'>
+  readonly users: Pick<Users, 'get'>
   readonly mayAct: RenewalRights['mayAct']
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   readonly now: () => Micros
@@ -60,9 +60,10 @@ type ContractRequest = {
   readonly signal: AbortSignal
 }
 
-export function walletHandlers(context: WalletDeps): WalletHandlers {
-  const { ledger, registration } = context
-  const { users } = context.store
+export function walletHandlers(parts: WalletParts): WalletHandlers {
+  const { ledger, submitter, queue, payments, autoRenewals, registration, users } = parts
+  const { synchronizerId } = parts.genesis
+  const { mayAct, now, assertLive } = parts
   const partyOf = async (userId: UserId): Promise<PartyId | null> =>
     (await users.get(userId))?.user.primaryParty ?? null
 
@@ -77,7 +78,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       answer: (user: WalletUser, request: Request) => Promise<Body>,
     ) =>
     async (request: Request): Promise<{ readonly body: Body }> => {
-      context.assertLive()
+      assertLive()
       const { userId } = request.user
       const record = await users.get(userId)
       const party = record?.user.primaryParty ?? null
@@ -105,15 +106,17 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     (await contractsOf(ledger, template, party)).map(toWireContract)
 
   const answering = (answer: Answer) =>
-    aboutContract((call) => answerTransfer(context, { ...call, answer }))
+    aboutContract((call) =>
+      answerTransfer({ ledger, submitter, payments, now }, { ...call, answer }),
+    )
 
   return {
     async registerUser({ user, signal }) {
-      context.assertLive()
+      assertLive()
       return { body: { party_id: await registration.register(user.userId, signal) } }
     },
     async createUser({ body, signal }) {
-      context.assertLive()
+      assertLive()
       const { name: userId, party_id: party = null, createPartyIfMissing } = body
       const input = { userId, party, isPartyCreated: createPartyIfMissing ?? party === null }
       return { body: { party_id: await registration.createUser(input, signal) } }
@@ -136,18 +139,20 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       }
     },
     createEntry: asUser((user, { body: fields, signal }) =>
-      createEntry(context, { user, signal, fields }),
+      createEntry({ ledger, submitter }, { user, signal, fields }),
     ),
     listOwnEntries: asUser((user, request) => listOwnEntries(ledger, user, request)),
     tap: asUser(async (user, { body, signal }) => {
       const commandId = body.command_id ?? null
-      return await tap(context, { user, signal, usd: body.amount, commandId })
+      return await tap(
+        { ledger, submitter, payments, now },
+        { user, signal, usd: body.amount, commandId },
+      )
     }),
     getBalance: asUser(({ party }) => balanceOf(ledger, party)),
-    listCoins: asUser(({ party }, { query }) => {
-      const { synchronizerId } = context.genesis
-      return listCoins(ledger, { party, synchronizerId, query })
-    }),
+    listCoins: asUser(({ party }, { query }) =>
+      listCoins(ledger, { party, synchronizerId, query }),
+    ),
     listTransactions: asUser(async (user, { body, signal }) => {
       const { page_size: limit, begin_after_id: id } = body
       // Upstream's clients send an empty text for the first page.
@@ -162,31 +167,35 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     ),
     acceptSubscriptionRequest: aboutContract(async (call, { body }) => {
       const isAutoRenewed = body?.auto_renew ?? false
-      return {
-        initial_payment_contract_id: await acceptRequest(context, { ...call, isAutoRenewed }),
-      }
+      const paymentId = await acceptRequest(
+        { ledger, submitter, queue, autoRenewals },
+        { ...call, isAutoRenewed },
+      )
+      return { initial_payment_contract_id: paymentId }
     }),
     rejectSubscriptionRequest: aboutContract(async (call) => {
-      await rejectRequest(context, call)
+      await rejectRequest({ ledger, submitter, queue }, call)
       return null
     }),
     listInitialPayments: asUser(async ({ party }) => ({
       initial_payments: await listed(subscriptionInitialPayment, party),
     })),
-    listSubscriptions: asUser((user, request) => listSubscriptions(context, user, request)),
+    listSubscriptions: asUser((user, request) =>
+      listSubscriptions({ ledger, autoRenewals, mayAct }, user, request),
+    ),
     setAutoRenew: aboutContract(async (call, { body: { enabled } }) => {
-      await setAutoRenew(context, { ...call, isEnabled: enabled })
+      await setAutoRenew({ ledger, queue, autoRenewals }, { ...call, isEnabled: enabled })
       return { auto_renew: enabled }
     }),
     paySubscription: aboutContract(async (call) => ({
-      payment_contract_id: await paySubscription(context, call),
+      payment_contract_id: await paySubscription({ ledger, submitter, queue, now }, call),
     })),
     cancelSubscription: aboutContract(async (call) => {
-      await cancelSubscription(context, call)
+      await cancelSubscription({ ledger, submitter, queue }, call)
       return null
     }),
     createTransfer: asUser((user, { body: transfer, signal }) =>
-      createTransfer(context, { user, signal, transfer }),
+      createTransfer({ ledger, submitter, queue, payments, now }, { user, signal, transfer }),
     ),
     listTransfers: asUser((user, { query }) => listTransfers(ledger, user, query)),
     acceptTransfer: answering('accept'),

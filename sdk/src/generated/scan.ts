@@ -1303,9 +1303,9 @@ export interface components {
                 errors: number;
                 /** @description Why the last of them failed. */
                 lastError: string | null;
-                /** @description Answers of it. */
+                /** @description Answers of it. A lookup asks as many nodes as must agree, and a sample of them all nodes. */
                 votes: number;
-                /** @description Answers of it that were outvoted. */
+                /** @description Answers of it that were outvoted, of those that it was asked for. */
                 dissents: number;
                 /** @description The latency of its answers, in milliseconds. */
                 latencyMs: number | null;

@@ -1661,9 +1661,9 @@ export interface components {
                 errors: number;
                 /** @description Why the last of them failed. */
                 lastError: string | null;
-                /** @description Answers of it. */
+                /** @description Answers of it. A lookup asks as many nodes as must agree, and a sample of them all nodes. */
                 votes: number;
-                /** @description Answers of it that were outvoted. */
+                /** @description Answers of it that were outvoted, of those that it was asked for. */
                 dissents: number;
                 /** @description The latency of its answers, in milliseconds. */
                 latencyMs: number | null;
@@ -1892,9 +1892,11 @@ export interface components {
         "x-quorum-threshold": string;
         /** @description Names of the only members that count, comma-separated, if the proxy trusts some of them. */
         "x-quorum-trust": string;
+        /** @description Names of the nodes that were asked for their votes, comma-separated. Absent of certified answers. */
+        "x-quorum-asked": string;
         /** @description Names of the nodes that gave the answer, comma-separated. */
         "x-quorum-agreed": string;
-        /** @description Names of the nodes that gave another answer, comma-separated. */
+        /** @description Names of the nodes asked that gave another answer, comma-separated. */
         "x-quorum-dissented": string;
         /** @description How many nodes voted in time, of how many: `3/4`. */
         "x-quorum-nodes": string;
@@ -2165,6 +2167,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2303,6 +2306,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2451,6 +2455,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2605,6 +2610,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2751,6 +2757,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -2916,6 +2923,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3064,6 +3072,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3202,6 +3211,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3365,6 +3375,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3524,6 +3535,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3644,6 +3656,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3764,6 +3777,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -3884,6 +3898,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4017,6 +4032,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4150,6 +4166,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4273,6 +4290,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4395,6 +4413,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4519,6 +4538,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
@@ -4642,6 +4662,7 @@ export interface operations {
                     "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
                     "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
                     "x-quorum-trust": components["headers"]["x-quorum-trust"];
+                    "x-quorum-asked": components["headers"]["x-quorum-asked"];
                     "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
                     "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
                     "x-quorum-nodes": components["headers"]["x-quorum-nodes"];

@@ -473,7 +473,8 @@ it('the `fetch` of a page can be passed as it is: it refuses to be called on ano
 it('an argument that is not JSON is no failure of the network', async () => {
   const fetch = async () => Response.json(BALANCE)
   const amount = 1n as unknown as string
-  await expect(connect({ fetch }).wallet.tap({ usd: amount })).rejects.toThrow(/BigInt/)
+  const tap = connect({ fetch }).wallet.tap({ usd: amount })
+  await expect(tap).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', definite: true })
 })
 
 describe('an answer without an end', () => {

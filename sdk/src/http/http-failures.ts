@@ -1,5 +1,5 @@
 /** The meaning of replies that are not answers. Pages load it with the first write or refusal. */
-import { failure, type QuorumscanError } from '../errors.ts'
+import { applicationFailed, failure, type QuorumscanError } from '../errors.ts'
 import { type HttpReply, type HttpRequest, isSafe, nameOf } from './http-request.ts'
 import { errorIn, retryAfter } from './stated-errors.ts'
 
@@ -30,4 +30,22 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
       requestId: reply.header('x-request-id'),
     },
   )
+}
+
+/** A successful reply that the operation does not have. */
+export function unreadable(request: HttpRequest, status: number): QuorumscanError {
+  const message = `This version of the SDK does not understand the answer to ${nameOf(request)}.`
+  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
+}
+
+/** The application's `fetch` threw an error of the SDK, or returned something else. The request may have been sent. */
+export function fetchFailed(request: HttpRequest, cause: Error): QuorumscanError {
+  return applicationFailed('`fetch`', cause, { definite: isSafe(request) })
+}
+
+/** The answer was not read to its end. A repeat would have the same answer. */
+export function tooLarge(request: HttpRequest, cause: Error): QuorumscanError {
+  const doubt = isSafe(request) ? '' : ' The request may have taken effect.'
+  const message = `${nameOf(request)} was answered with ${cause.message}, which is more than any answer of this route.${doubt} Check the address, and what is between it and the server.`
+  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), cause })
 }

@@ -1,6 +1,4 @@
 /** Requests to a validator, and what is known of them and of their replies without the code of refusals. */
-import { failure, type QuorumscanError } from '../errors.ts'
-
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
   readonly path: string
@@ -42,15 +40,17 @@ export function isAnswered(request: HttpRequest, reply: HttpReply): boolean {
   return (reply.status >= 200 && reply.status < 300) || request.isAnswer?.(reply) === true
 }
 
-/** A successful reply that the operation does not have. */
-export function unreadable(request: HttpRequest, status: number): QuorumscanError {
-  const message = `This version of the SDK does not understand the answer to ${nameOf(request)}.`
-  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
+/** Whether a `fetch` of the application returned what its platform's would. */
+export function isResponse(response: unknown): boolean {
+  return typeof (response as Response | null | undefined)?.headers?.get === 'function'
 }
 
-/** The answer was not read to its end. A repeat would have the same answer. */
-export function tooLarge(request: HttpRequest, cause: Error): QuorumscanError {
-  const doubt = isSafe(request) ? '' : ' The request may have taken effect.'
-  const message = `${nameOf(request)} was answered with ${cause.message}, which is more than any answer of this route.${doubt} Check the address, and what is between it and the server.`
-  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), cause })
+/** A header of a response that may be one of the application; null: it has none. */
+export function headerOf(response: Response, name: string): string | null {
+  try {
+    const text: unknown = response.headers.get(name)
+    return typeof text === 'string' ? text : null
+  } catch {
+    return null
+  }
 }

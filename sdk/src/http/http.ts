@@ -12,11 +12,11 @@ import { answerBytesMax } from './answer-limits.ts'
 import {
   type HttpReply,
   type HttpRequest,
+  headerOf,
   isAnswered,
+  isResponse,
   isSafe,
   nameOf,
-  tooLarge,
-  unreadable,
 } from './http-request.ts'
 
 export type Http = ReturnType<typeof createHttp>
@@ -75,19 +75,26 @@ export function createHttp(options: {
     // Called without an object: `fetch` of a page accepts no other `this` than the page.
     const fetch = await options.fetchOf()
     signal.throwIfAborted()
+    let reply: HttpReply | null = null
+    // From here on the request may be sent: no error is trusted to say that it had no effect.
     try {
       const init = { method: request.method, headers, signal, body: sent, ...ISOLATED }
       const response = await fetch(url, init)
-      const text = new TextDecoder().decode(await readAtMost(response, { bytesMax, signal }))
-      const status = response.type === 'opaqueredirect' ? 302 : response.status
-      return { status, text, header: (name: string) => response.headers.get(name) }
+      if (isResponse(response)) {
+        const text = new TextDecoder().decode(await readAtMost(response, { bytesMax, signal }))
+        const status = response.type === 'opaqueredirect' ? 302 : response.status
+        reply = { status, text, header: (name) => headerOf(response, name) }
+      }
     } catch (cause) {
       signal.throwIfAborted()
-      if (cause instanceof BodyTooLargeError) throw tooLarge(request, cause)
+      if (isQuorumscanError(cause)) throw (await failures()).fetchFailed(request, cause)
+      if (cause instanceof BodyTooLargeError) throw (await failures()).tooLarge(request, cause)
       const definite = isSafe(request)
       const message = `${nameOf(request)} got no answer from ${base}${definite ? '' : DOUBT}. Is the server running, and the address right?`
       throw failure('NETWORK_ERROR', message, { definite, retryable: true, cause })
     }
+    if (reply !== null) return reply
+    throw (await failures()).fetchFailed(request, new TypeError('it returned no Response'))
   }
 
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<HttpReply> => {
@@ -142,7 +149,8 @@ export function createHttp(options: {
     async call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T> {
       const reply = await send(request)
       const body = reply.text === '' ? null : parseJson(reply.text)
-      if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
+      if (body === undefined || !isValid(body))
+        throw (await failures()).unreadable(request, reply.status)
       return body
     },
     /** What is left of the timeout of a call that makes several requests, in ms, each time it is asked. */
@@ -217,11 +225,13 @@ function createTokenCache(source: TokenSource | null) {
         try {
           current = await token
           return current
-        } catch (error) {
-          // If only the call that asked was aborted, the others ask again.
-          if (signal.aborted || isQuorumscanError(error)) throw error
-          if (!askedFor.aborted)
-            throw failure('UNAUTHENTICATED', 'The `token` function failed.', { cause: error })
+        } catch (cause) {
+          signal.throwIfAborted()
+          // Only the call that asked was aborted: the others ask again.
+          if (askedFor.aborted) continue
+          // Nothing was sent, whatever the function's error says.
+          const retryable = isQuorumscanError(cause) && cause.retryable
+          throw failure('UNAUTHENTICATED', 'The `token` function failed.', { retryable, cause })
         }
       }
     },

@@ -1,5 +1,5 @@
 /** One WebSocket, read frame by frame. `follow.ts` continues after its end. */
-import { backoffMs } from '@quorumscan/verifier'
+import { backoffMs, linkedController } from '@quorumscan/verifier'
 import { failure, type QuorumscanError, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { parseJson } from '../platform/parse-json.ts'
@@ -95,13 +95,12 @@ async function* readFrames<Frame>(options: FramesOptions<Frame>) {
   }
   /** Resolves with true after an event, and with false after `ms` without one. */
   const event = async (ms: number): Promise<boolean> => {
-    const over = new AbortController()
+    const over = linkedController(signal)
     const woken = new Promise<true>((resolve) => {
       wake = () => resolve(true)
     })
-    const bound = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
     try {
-      return await Promise.race([woken, clock.delay(ms, bound).then(() => false)])
+      return await Promise.race([woken, clock.delay(ms, over.signal).then(() => false)])
     } finally {
       over.abort()
     }

@@ -210,3 +210,10 @@ it('a submission without a command id gets a new one', async () => {
   ]
   expect(first.commandId).not.toBe(second.commandId)
 })
+
+it('commands with a `submissionId` are submitted with another one', async () => {
+  const { submit, submitted } = world([done])
+  const made = await submit({ ...SUBMISSION, submissionId: 's' })
+  expect(made.kind).toBe('committed')
+  expect(submitted[0]?.body).not.toMatchObject({ submissionId: 's' })
+})

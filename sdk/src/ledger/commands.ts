@@ -5,6 +5,7 @@ import type { components } from '../generated/ledger.ts'
 import { isSubmitAndWaitResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import type { Clock } from '../platform/clock.ts'
+import { doubtful } from '../platform/deadline.ts'
 import { offlineError } from '../platform/online.ts'
 import { randomId } from '../platform/random.ts'
 import { findUpdate, formatOf, readLedgerEnd } from './updates.ts'
@@ -13,6 +14,8 @@ type Schemas = components['schemas']
 
 /** Commands to submit, as the ledger interface takes them: `actAs`, `commands`, and more. */
 export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId'> & {
+  /** Ignored, so that commands of other clients can be passed: each attempt has an id of its own. */
+  readonly submissionId?: Schemas['JsCommands']['submissionId']
   /**
    * Together with user and `actAs` it is the change ID: commands with the same change ID take effect once. Store it
    * durably to be able to submit again after a crash. Default: a new one.
@@ -43,7 +46,8 @@ export interface Commands {
    * nothing, now or later: the outcome is `rejected`, or `unknown` with a command id of the caller.
    *
    * @param options.timeoutMs - For the whole call. Default 30 000.
-   * @throws {QuorumscanError} Only before anything was submitted. @throws The signal's reason.
+   * @throws {QuorumscanError} Only before anything was submitted. @throws The signal's reason; if that is an error of the
+   *   SDK, after something was submitted, an indefinite error with the reason as `cause`.
    */
   submit(
     submission: Submission,
@@ -80,7 +84,9 @@ export function createCommands(parts: {
           const { updateId, completionOffset: offset } = answer
           return { kind: 'committed', commandId, offset, updateId } as const
         } catch (error) {
-          if (!isQuorumscanError(error)) throw error
+          // The reason of the caller's signal is no answer, whatever it says of itself.
+          if (signal?.aborted === true || !isQuorumscanError(error))
+            throw signal?.aborted === true ? doubtful('The submission', signal.reason) : error
           return error
         }
       }
@@ -132,7 +138,9 @@ export function createCommands(parts: {
         if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
         if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
           return { kind: 'unknown', commandId, error: undecided(lost) }
-        await clock.delay(PAUSE_MS, signal)
+        await clock.delay(PAUSE_MS, signal).catch((reason: unknown) => {
+          throw doubtful('The submission', reason)
+        })
       }
     },
   }

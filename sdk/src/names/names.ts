@@ -63,9 +63,9 @@ export function createNames(
   })
 
   return {
-    ...lazily<Pick<Names, 'lookup'>>(others, LOOKUPS),
-    ...lazily(many, MANY),
-    ...lazily(lists, LISTS),
+    ...lazily<Pick<Names, 'lookup'>>(others, LOOKUPS, null),
+    ...lazily(many, MANY, null),
+    ...lazily(lists, LISTS, null),
     resolve,
   }
 }

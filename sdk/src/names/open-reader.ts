@@ -10,7 +10,7 @@ import {
 import { type CertifiedReaderOptions, createCertifiedReader } from '@quorumscan/reader/certified'
 import { type Genesis, memberSetOf, type TrustList, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
-import type { tracedFetch } from '../http/traced-fetch.ts'
+import type { createTracing } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
 import type { createNodePort } from '../platform/node-port.ts'
@@ -55,7 +55,7 @@ export type ReaderParts = NetworkOptions &
       readonly checkGenesis: typeof checkGenesis
       readonly checkTrust: typeof checkTrust
       readonly createNodePort: typeof createNodePort
-      readonly tracedFetch: typeof tracedFetch
+      readonly createTracing: typeof createTracing
     }>
     /** Aborts the opening. */
     readonly signal: AbortSignal
@@ -73,7 +73,12 @@ export async function openReader(parts: ReaderParts) {
   // Before anything is asked; its members are not known yet.
   if (trust) (await extras()).checkTrust(trust)
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
-  const transport = proxy?.transport ?? createFetchTransport({ fetch: await fetchOf(parts) })
+  const { fetch, traceparent } = parts
+  const tracing =
+    traceparent === undefined
+      ? null
+      : (await extras()).createTracing(fetch ?? globalThis.fetch, traceparent)
+  const transport = proxy?.transport ?? createFetchTransport({ fetch: tracing?.fetch ?? fetch })
   let genesisHash: string
   let genesis: Genesis
   if (typeof pinned === 'string') {
@@ -113,12 +118,8 @@ export async function openReader(parts: ReaderParts) {
     addressStore: sharedValue<readonly AddressRecord[]>(shared, keyOf('addresses'), { first: [] }),
     ...(onFork && { onFork }),
   }
-  return { reader: createCertifiedReader(options), options }
-}
-
-async function fetchOf({ fetch, traceparent, extras }: ReaderParts) {
-  if (traceparent === undefined) return fetch
-  return (await extras()).tracedFetch(fetch ?? globalThis.fetch, traceparent)
+  const reader = createCertifiedReader(options)
+  return { reader: tracing?.explaining(reader) ?? reader, options }
 }
 
 /** The higher floor. */

@@ -2,6 +2,8 @@
  * Reads of names as options of TanStack Query, for prefetching and for rendering on a server. The hooks find what was read
  * with the same `scope` and bounds. This module needs neither React nor TanStack Query.
  */
+import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
+import { anything, assertOptions, isMs, isText, isWhole } from '../platform/options.ts'
 import { KEY, numberOf } from '../platform/query-keys.ts'
 import type { FoundEntry, Listed, LookupOptions, NameEntry } from './lookup-types.ts'
 import { isName, normalizeName } from './name-rules.ts'
@@ -29,6 +31,11 @@ export type NameQuery<Value> = {
   readonly networkMode: 'always'
 }
 
+const QUERY_CHECKS = {
+  threshold: anything, // The reader judges it, which knows the members.
+  maxAgeMs: isMs,
+  scope: isText,
+} as const
 /** How many entries a search shows. */
 const SUGGESTIONS = 10
 
@@ -45,6 +52,7 @@ export function nameQuery(
     readonly expectParty?: string
   } = {},
 ): NameQuery<NameEntry> {
+  assertOptions('nameQuery', options, { ...QUERY_CHECKS, expectParty: isText })
   const name = isName(typed) ? normalizeName(typed) : typed
   return query(names, 'name', name, options, async (bounds) => {
     const outcome = await names.lookup(name, { ...bounds, receipt: false })
@@ -58,6 +66,7 @@ export function reverseQuery(
   party: string,
   options: NameQueryOptions = {},
 ): NameQuery<FoundEntry> {
+  assertOptions('reverseQuery', options, QUERY_CHECKS)
   return query(names, 'reverse', party, options, async (bounds) => {
     const [outcome] = await names.reverseMany([party], bounds)
     if (outcome === undefined) throw new Error('one asked, one answered')
@@ -71,6 +80,7 @@ export function searchQuery(
   prefix: string,
   options: NameQueryOptions & { readonly limit?: number } = {},
 ): NameQuery<readonly Listed<FoundEntry>[]> {
+  assertOptions('searchQuery', options, { ...QUERY_CHECKS, limit: isWhole(1, PAGE_SIZE_MAX) })
   const { limit = SUGGESTIONS, ...more } = options
   return query(names, 'search', prefix, { ...more, limit }, async ({ limit: _, ...bounds }) => {
     const found: Listed<FoundEntry>[] = []

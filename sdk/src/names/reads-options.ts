@@ -3,7 +3,15 @@ import type { CryptoPort, Threshold } from '@quorumscan/verifier'
 import type { QuorumscanError } from '../errors.ts'
 import type { Traceparent } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
-import { anything, isFunction, isMs, isObject, isThreshold, isWhole } from '../platform/options.ts'
+import {
+  anything,
+  isClock,
+  isFunction,
+  isMs,
+  isPort,
+  isThreshold,
+  isWhole,
+} from '../platform/options.ts'
 import type { Store } from '../platform/store.ts'
 import type { NameChange } from './lookup-types.ts'
 
@@ -45,11 +53,11 @@ export const READS_CHECKS = {
   threshold: isThreshold,
   maxAgeMs: isMs,
   timeoutMs: isMs,
-  store: isObject,
+  store: isPort('get', 'set'),
   fetch: isFunction,
   traceparent: anything,
-  clock: isObject,
-  crypto: isObject,
+  clock: isClock,
+  crypto: isPort('sha256', 'verifyEd25519'),
   seenNamesMax: isWhole(0),
   onChanged: isFunction,
   onStoreFailure: isFunction,

@@ -1,7 +1,7 @@
 /** Drives `watch-state.ts`: sends requests, owns the timers, and receives broadcasts of other clients. */
+import { onAbort } from '@quorumscan/verifier'
 import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { onAbort } from '../platform/deadline.ts'
 import { deviceState } from '../platform/page.ts'
 import { onBroadcast, onWake } from '../platform/page-events.ts'
 import type { WatchOptions } from './lookup-types.ts'

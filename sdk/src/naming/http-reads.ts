@@ -2,7 +2,9 @@
 
 import { BodyTooLargeError, readAtMost } from '@quorumscan/reader'
 import { membersOf } from '@quorumscan/verifier'
-import { failure, transient } from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError, transient } from '../errors.ts'
+import { fetchFailed } from '../http/http-failures.ts'
+import { isResponse } from '../http/http-request.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { parseJson } from '../platform/parse-json.ts'
@@ -61,6 +63,7 @@ export function createHttpReads({
         redirect: 'manual', // Cloudflare Workers refuse 'error'.
         credentials: 'omit',
       })
+      if (!isResponse(response)) throw invalidArgument('it returned no Response')
       const { type, status } = response
       const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400)
       return {
@@ -70,6 +73,7 @@ export function createHttpReads({
       }
     } catch (cause) {
       signal.throwIfAborted()
+      if (isQuorumscanError(cause)) throw fetchFailed({ method: 'GET', path: address }, cause)
       if (cause instanceof BodyTooLargeError) throw unusable(cause.message)
       throw transient('NETWORK_ERROR', `${url} did not answer.`, { cause })
     }

@@ -5,7 +5,7 @@
 import { isAuthenticated } from '@quorumscan/reader'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { loadPart } from '../platform/load-part.ts'
-import { anything, assertOptions, isFunction, isObject } from '../platform/options.ts'
+import { anything, assertOptions, isClock, isFunction } from '../platform/options.ts'
 import { assertUrl } from '../platform/urls.ts'
 import {
   isSkipped,
@@ -33,7 +33,7 @@ export function httpResolver(
     ...RESOLVER_CHECKS,
     url: anything,
     fetch: isFunction,
-    clock: isObject,
+    clock: isClock,
   })
   const { id, clock = systemClock } = options
   assertUrl('url', options.url, isAuthenticated)

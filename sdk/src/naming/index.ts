@@ -15,11 +15,7 @@ export {
   type ResolverRead,
   scanNames,
 } from './party-resolver.ts'
-export {
-  createResolver,
-  type ResolveCall,
-  type Resolver,
-  type ResolverOptions,
-} from './resolver.ts'
+export { createResolver } from './resolver.ts'
+export type * from './resolver-type.ts'
 export type { Candidate, Resolution, ResolverFailure } from './results.ts'
 export type { ResolverWatchOptions } from './watch-resolution.ts'

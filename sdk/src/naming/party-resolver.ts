@@ -2,7 +2,7 @@
 
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import type { NetworkName } from '@quorumscan/verifier'
-import { isQuorumscanError, type QuorumscanError, transient } from '../errors.ts'
+import { applicationFailed, isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { KnownError } from '../known-errors.ts'
 import type { LookupFailure, LookupOutcome } from '../names/lookup-outcome.ts'
 import type { AnswerFacts, Basis, NameChange, NameEntry } from '../names/lookup-types.ts'
@@ -49,7 +49,8 @@ export interface PartyResolver {
   /**
    * `found: null`: the naming system does not have the name. `recordTime`: as in `ResolverAnswer`, also without one.
    *
-   * @throws {QuorumscanError} Without an answer, and INVALID_NAME.
+   * @throws {QuorumscanError} Without an answer (such as NETWORK_ERROR), and INVALID_NAME. Any other error counts as one of
+   *   the program: APPLICATION_FAILED.
    */
   resolve(
     name: string,
@@ -108,7 +109,7 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
     basis: 'proof',
     accepts: isName,
     async resolve(name, read) {
-      const outcome = await names.lookup(name, read)
+      const outcome = await names.lookup(name, boundsOf(read))
       const { basis, recordTime, clockSkewMs, receipt } = factsOf(outcome)
       const isExpired = outcome.kind === 'failed'
       const entry = isExpired ? expiredEntry(outcome.error) : outcome.value
@@ -117,7 +118,7 @@ function certified(names: Names): Omit<PartyResolver, 'id'> {
       return { basis, recordTime, found: entry && { ...toAnswer(entry), ...more } }
     },
     async reverse(party, read) {
-      const [outcome] = await names.reverseMany([party], read)
+      const [outcome] = await names.reverseMany([party], boundsOf(read))
       if (outcome === undefined) return []
       if (outcome.kind === 'failed' && outcome.error.code !== 'NAME_EXPIRED') throw outcome.error
       if (outcome.kind === 'failed' || outcome.value === null) return []
@@ -170,8 +171,12 @@ function toAnswer({ name, party, expiresAt }: NameEntry): ResolverAnswer {
   return { name, party, displayName: name, validUntil: expiresAt, changed: null, receipt: null }
 }
 
-/** An error of a resolver, or of other names that an application passes, as one of the SDK. */
-export function asError(error: unknown): QuorumscanError {
+/**
+ * An error of a resolver, or of other names that an application passes, as one of the SDK. A retry may succeed.
+ *
+ * @param what - Which one.
+ */
+export function asError(error: unknown, what = 'What the application passed'): QuorumscanError {
   if (isQuorumscanError(error)) return error
-  return transient('NETWORK_ERROR', 'The read failed.', { cause: error })
+  return applicationFailed(what, error, { retryable: true })
 }

@@ -10,12 +10,12 @@
 import { isQualified, type NetworkName, PARTY_ID } from '@quorumscan/verifier'
 import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
 import type { KnownError } from '../known-errors.ts'
-import type { Basis, NameChange } from '../names/lookup-types.ts'
-import type { Shown } from '../names/shown.ts'
-import { type Clock, systemClock } from '../platform/clock.ts'
+import type { Basis } from '../names/lookup-types.ts'
+import { systemClock } from '../platform/clock.ts'
 import { READ_TIMEOUT_MS } from '../platform/deadline.ts'
-import { loadPart } from '../platform/load-part.ts'
-import { anything, assertOptions, isMs, isObject, isOneOf, isText } from '../platform/options.ts'
+import { judgeOf } from '../platform/judged.ts'
+import { lazily, loadPart } from '../platform/load-part.ts'
+import { anything, assertOptions, isClock, isMs, isOneOf, isText } from '../platform/options.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { hasEnded } from '../platform/times.ts'
@@ -28,6 +28,7 @@ import {
   type ResolverRead,
 } from './party-resolver.ts'
 import type { NoParty } from './resolution-error.ts'
+import type { ResolveCall, Resolver, ResolverOptions } from './resolver-type.ts'
 import {
   type Candidate,
   isAtLeast,
@@ -35,64 +36,6 @@ import {
   type ResolverFailure,
   STRENGTHS,
 } from './results.ts'
-import type { ResolverWatchOptions } from './watch-resolution.ts'
-
-/** Options of `createResolver`: the network, its naming systems, and how well an answer must be checked. */
-export type ResolverOptions = {
-  /** Names of another network are `invalid`. */
-  readonly network: NetworkName
-  /** In order of priority. Several may have the same id: then each confirms the others. */
-  readonly resolvers: readonly PartyResolver[]
-  /**
-   * The weakest basis of an answer that becomes `party`. Default `proxy`: all but what is only claimed, so also the word of
-   * one scan (`trusted`) or one validator (`proxy`) that the application has chosen. With `votes` or `proof` no single
-   * server can name the party that is paid.
-   */
-  readonly minBasis?: Basis
-  /** For a whole call, in ms. Default 10 000. */
-  readonly timeoutMs?: number
-  readonly clock?: Clock
-}
-
-/** Options of one call. */
-export type ResolveCall = {
-  readonly timeoutMs?: number
-  /** Ends the call: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Resolves what users type, and finds names of parties. */
-export interface Resolver {
-  /**
-   * The party of a typed name, qualified name or party identifier.
-   *
-   * @param call.acceptChange - Called where the name belongs to another party than when it was last accepted on this
-   *   device. `true` accepts the new party for good; without it the outcome is `changed`.
-   * @throws Only the reason of `signal`: all else is an outcome.
-   */
-  resolve(
-    typed: string,
-    call?: ResolveCall & {
-      readonly acceptChange?: true | ((change: NameChange) => boolean | Promise<boolean>)
-    },
-  ): Promise<Resolution>
-  /**
-   * Yields what is known of a typed text: the first answer or failure, and then each change, as `names.watch`. The end of an
-   * entry is reported at its time, a dispute and an acceptance in another tab at once, a change of owner within `pollMs`.
-   *
-   * @throws {QuorumscanError} INVALID_NAME, INVALID_PARTY, CLOSED.
-   */
-  watch(typed: string, options?: ResolverWatchOptions): AsyncIterableIterator<Shown<Candidate>>
-  /** Accepts `party` as the owner of a typed name for good. If another change came meanwhile, nothing is accepted. */
-  acceptChange(typed: string, party: string): Promise<void>
-  /**
-   * Names of a party, each of which leads back to the party and is checked as `minBasis` demands, in the order of the
-   * resolvers; [] if none exists. A name that cannot be qualified is left out.
-   *
-   * @throws {QuorumscanError} INVALID_PARTY, and the first failure if no resolver found a name and one failed.
-   */
-  reverse(party: string, call?: ResolveCall): Promise<readonly Candidate[]>
-}
 
 /** What supports an answer, also that there is no such name. */
 type Support = { readonly basis: Basis; readonly recordTime?: string | null }
@@ -122,7 +65,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     resolvers: anything,
     minBasis: isOneOf(STRENGTHS),
     timeoutMs: isMs,
-    clock: isObject,
+    clock: isClock,
   })
   const { network, resolvers, minBasis = 'proxy', clock = systemClock } = options
   const isValid = ({ id }: PartyResolver) => isSystem(network, id) && id !== PARTY_ID
@@ -151,9 +94,9 @@ export function createResolver(options: ResolverOptions): Resolver {
     const displayName = await shownNameOf(answer)
     return { ...facts, clockSkewMs, recordTime, displayName, fqpn, resolver, basis }
   }
-  const readOf = (call: ResolveCall): ResolverRead => {
-    call.signal?.throwIfAborted()
-    return { timeoutMs: options.timeoutMs ?? READ_TIMEOUT_MS, ...call, network }
+  const readOf = ({ signal, timeoutMs = options.timeoutMs }: ResolveCall): ResolverRead => {
+    signal?.throwIfAborted()
+    return { timeoutMs: timeoutMs ?? READ_TIMEOUT_MS, signal, network }
   }
 
   /** Asks the resolvers of one naming system, all at once. */
@@ -169,7 +112,10 @@ export function createResolver(options: ResolverOptions): Resolver {
     const answers = settled.flatMap((one, index) => {
       const source = among[index] as PartyResolver // One asked, one settled.
       if (one.status === 'fulfilled') return [one.value]
-      const failure = { resolver: source.id, error: asError(one.reason) }
+      const failure = {
+        resolver: source.id,
+        error: asError(one.reason, `The resolver ${source.id}`),
+      }
       if (isCounted(source)) failures.push(failure)
       else failed.push(failure)
       return []
@@ -250,7 +196,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     return { ...answers, ...found(best), recordTime: support.recordTime }
   }
 
-  return {
+  const resolver: Resolver = {
     resolve,
     async *watch(typed, watched = {}) {
       const { watchResolution } = await loadPart(() => import('./watch-resolution.ts'))
@@ -268,7 +214,11 @@ export function createResolver(options: ResolverOptions): Resolver {
       return reverseParty(typed, readOf(call), { resolvers, isCounted, isEnded, candidateOf })
     },
   }
+  return lazily(async () => resolver, RESOLVER, judgeOf('resolver'))
 }
+
+/** The methods of a resolver, and whether each one yields. */
+const RESOLVER = { resolve: false, watch: true, acceptChange: false, reverse: false }
 
 /**
  * The answer of a resolver, which may be one of the application.

@@ -1,6 +1,7 @@
 /** Timeouts of calls. */
 
-import { failure, invalidArgument } from '../errors.ts'
+import { onAbort } from '@quorumscan/verifier'
+import { failure, invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { Clock } from './clock.ts'
 import { shownValue } from './shown-value.ts'
 
@@ -13,7 +14,8 @@ const CALL_ENDED = new Error('the call has ended')
 /**
  * Runs with a signal that aborts with the caller's signal, or after `timeoutMs` with a TIMEOUT.
  *
- * @throws The reason of the caller's signal when it aborts.
+ * @throws The reason of the caller's signal when it aborts. With `doubt`, an error of the SDK as reason is only the `cause`
+ *   of a TIMEOUT: it says nothing of the effect of this call.
  */
 export async function withDeadline<T>(
   options: {
@@ -36,7 +38,9 @@ export async function withDeadline<T>(
   const late = new AbortController()
   const done = new AbortController()
   const bound = late.signal
-  const forget = signal && onAbort(signal, () => late.abort(signal.reason))
+  const forget =
+    signal &&
+    onAbort(signal, () => late.abort(doubt ? doubtful(what, signal.reason) : signal.reason))
   const message = `${what} got no answer within ${timeoutMs} ms${doubt}.`
   const expire = () =>
     late.abort(failure('TIMEOUT', message, { definite: !doubt, retryable: true }))
@@ -53,22 +57,9 @@ export async function withDeadline<T>(
   }
 }
 
-const callsBySignal = new WeakMap<AbortSignal, Set<() => void>>()
-
-/**
- * Calls when the signal aborts, until the returned function is called. All calls that share a signal share one listener,
- * since Node warns of a leak at the eleventh. The listener remains and keeps the caller's timeout alive: Node may collect
- * a timeout signal that only `AbortSignal.any` follows.
- */
-export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const known = callsBySignal.get(signal)
-  const calls = known ?? new Set()
-  calls.add(call)
-  if (known === undefined) {
-    callsBySignal.set(signal, calls)
-    signal.addEventListener('abort', () => {
-      for (const each of calls) each()
-    })
-  }
-  return () => calls.delete(call)
+/** What a call rejects with whose signal aborted when it may have had an effect. */
+export function doubtful(what: string, reason: unknown): unknown {
+  if (!isQuorumscanError(reason)) return reason
+  const message = `${what} was cancelled; it may or may not have taken effect.`
+  return failure('TIMEOUT', message, { definite: false, retryable: true, cause: reason })
 }

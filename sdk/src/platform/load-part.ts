@@ -36,26 +36,34 @@ export function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
 const OFFLINE_MESSAGE =
   'This device is offline, and a part of the SDK is not loaded yet. Try again.'
 
+/** Judges the arguments of a call of a method. @throws {QuorumscanError} INVALID_ARGUMENT. */
+export type Judge = (method: string, input: readonly unknown[]) => Promise<void> | void
+
 type AnyMethod<Result> = (...input: never) => Result
 
 /**
  * An object whose methods load it when they are called.
  *
  * @param methods - All of its methods, and whether each one yields.
+ * @param judge - Of what callers pass; null: another object judges it.
  */
 export function lazily<Part extends object>(
   load: () => Promise<Part>,
   methods: Readonly<Record<keyof Part, boolean>>,
+  judge: Judge | null,
 ): Part {
   const lazy = {} as Part
   for (const key in methods) {
-    const method = async () => (await load())[key] as AnyMethod<unknown>
+    const method = async (input: readonly unknown[]) => {
+      const [part] = await Promise.all([load(), judge?.(key, input)])
+      return part[key] as AnyMethod<unknown>
+    }
     lazy[key] = (
       methods[key]
         ? async function* (...input: never) {
-            yield* (await method())(...input) as AsyncIterable<unknown>
+            yield* (await method(input))(...input) as AsyncIterable<unknown>
           }
-        : async (...input: never) => (await method())(...input)
+        : async (...input: never) => (await method(input))(...input)
     ) as never
   }
   return lazy

@@ -31,6 +31,15 @@ export const isSignal = rule(
   (value) => typeof (value as AbortSignal | null)?.throwIfAborted === 'function',
 )
 
+/** An object of the application with these functions. */
+export function isPort(...methods: readonly string[]): OptionCheck {
+  return rule(`must have the functions ${methods.join(', ')}`, (value) => {
+    const port = (value ?? {}) as Readonly<Record<string, unknown>>
+    return methods.every((method) => typeof port[method] === 'function')
+  })
+}
+export const isClock = isPort('nowMicros', 'monotonicMs', 'delay')
+
 export function isWhole(min: number, max = Number.MAX_SAFE_INTEGER): OptionCheck {
   const upTo = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
   return rule(
@@ -45,6 +54,24 @@ export function isOneOf(values: readonly unknown[]): OptionCheck {
 
 export function isOr(check: OptionCheck, ...values: readonly unknown[]): OptionCheck {
   return (value) => (values.includes(value) ? null : check(value))
+}
+
+/** An object with these members alone. */
+export function onlyWith(checks: Readonly<Record<string, OptionCheck>>): OptionCheck {
+  return (value) => {
+    const broken = isObject(value)
+    if (broken !== null) return broken
+    for (const [name, member] of Object.entries(value as object)) {
+      if (!Object.hasOwn(checks, name)) return `has no \`${name}\`: it has ${namesOf(checks)}`
+      const rule = member === undefined ? null : checks[name]?.(member)
+      if (rule != null) return `has a wrong \`${name}\`: it ${rule}`
+    }
+    return null
+  }
+}
+
+function namesOf(checks: object): string {
+  return Object.keys(checks).join(', ')
 }
 
 /** `weak`, `strong`, `all`, or a number of members; the reader knows how many there are. */

@@ -5,6 +5,8 @@ import { normalizeName } from '../names/name-rules.ts'
 import { refusalOfName } from '../names/parse-name.ts'
 import { nameQuery, reverseQuery, searchQuery } from '../names/queries.ts'
 import type { Shown } from '../names/shown.ts'
+import { assertOptions, isMs, isText, isWhole } from '../platform/options.ts'
+import { READ_CHECKS, READ_QUERY, WATCHED_QUERY } from './hook-options.ts'
 import {
   type QueryOptions,
   type ReadOptions,
@@ -31,6 +33,12 @@ export function useName<Data = Shown<NameEntry>>(
   typed: string,
   options: UseNameOptions<Data> = {},
 ): UseShownResult<NameEntry, Data> {
+  assertOptions<UseNameOptions<Data>>('useName', options, {
+    ...READ_CHECKS,
+    expectParty: isText,
+    pollMs: isMs,
+    query: WATCHED_QUERY,
+  })
   const { names: own, query = {}, ...bounds } = options
   const names = useSource(own)
   const name = normalizeName(typed)
@@ -71,6 +79,8 @@ export function useSearch<Data = readonly Listed<FoundEntry>[]>(
     readonly query?: QueryOptions<readonly Listed<FoundEntry>[], Data>
   } = {},
 ): UseSearchResult<Data> {
+  const checks = { ...READ_CHECKS, limit: isWhole(1), query: READ_QUERY }
+  assertOptions('useSearch', options, checks)
   const { names: own, query = {}, limit = 10, ...bounds } = options
   const { select, ...more } = query
   const names = useSource(own)
@@ -100,6 +110,7 @@ export function useReverse<Data = FoundEntry | null>(
   party: string,
   options: ReadOptions & { readonly query?: QueryOptions<FoundEntry | null, Data> } = {},
 ): UseReverseResult<Data> {
+  assertOptions('useReverse', options, { ...READ_CHECKS, query: READ_QUERY })
   const { names: own, query, ...bounds } = options
   const names = useSource(own)
   const more = { ...bounds, isOn: party !== '', query }

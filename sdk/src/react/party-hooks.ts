@@ -5,12 +5,14 @@ import type { Names } from '../names/names-type.ts'
 import type { Shown } from '../names/shown.ts'
 import type { Reading } from '../names/watch-state.ts'
 import { displayParty, NAME_SERVICE } from '../naming/display.ts'
-import type { Resolver } from '../naming/resolver.ts'
+import type { Resolver } from '../naming/resolver-type.ts'
 import type { Candidate } from '../naming/results.ts'
 import type { ResolverWatchOptions } from '../naming/watch-resolution.ts'
 import { systemClock } from '../platform/clock.ts'
+import { assertOptions, isMs, isObject } from '../platform/options.ts'
 import { KEY, numberOf } from '../platform/query-keys.ts'
 import { hasEnded } from '../platform/times.ts'
+import { NAMED_QUERY, READ_CHECKS, WATCHED_QUERY } from './hook-options.ts'
 import { type QueryOptions, type ReadOptions, useRead, useSettled, useSource } from './reads.ts'
 import { resultOf, type ShownQuery, type UseShownResult, useShown } from './shown-hook.ts'
 
@@ -36,6 +38,12 @@ export function useParty<Data = Shown<Candidate>>(
   typed: string,
   options: UsePartyOptions<Data>,
 ): UseShownResult<Candidate, Data> {
+  assertOptions<UsePartyOptions<Data>>('useParty', options, {
+    resolver: isObject,
+    pollMs: isMs,
+    maxAgeMs: isMs,
+    query: WATCHED_QUERY,
+  })
   const { resolver, query = {}, ...bounds } = options
   const text = typed.trim()
   const isIdle = text === '' || query.enabled === false
@@ -68,6 +76,11 @@ export function usePartyName(
     readonly query?: Pick<QueryOptions, 'enabled' | 'staleTime' | 'scope'>
   } = {},
 ): UsePartyNameResult {
+  assertOptions('usePartyName', options, {
+    ...READ_CHECKS,
+    resolver: isObject,
+    query: NAMED_QUERY,
+  })
   const { names, resolver, query, ...bounds } = options
   const source = useSource<Resolver | Names>(resolver ?? names)
   const reverse = async (signal?: AbortSignal): Promise<Reading<readonly Named[]>> => {

@@ -7,11 +7,12 @@ import {
 } from '@tanstack/react-query'
 import { useCallback, useId, useRef, useState } from 'react'
 import type { PaymentState, QuorumscanError } from '../errors.ts'
-import { asError } from '../naming/party-resolver.ts'
+import { assertOptions, isObject } from '../platform/options.ts'
 import { KEY } from '../platform/query-keys.ts'
 import type { PaymentProgress, PaymentResult } from '../wallet/payment-result.ts'
 import type { Payments, TransferInput, UnfinishedPayment } from '../wallet/payments.ts'
 import type { TransferResult } from '../wallet/wallet.ts'
+import { cancelledTransfer, writeError } from './write-error.ts'
 
 /** Options of `useTransfer`. */
 export type UseTransferOptions = {
@@ -53,7 +54,9 @@ const PAYMENTS = { stored: 'not-paid', sent: 'unknown', done: 'paid' } as const
  * @example
  * const { mutate, isPending, result, unfinished, cancel } = useTransfer({ payments: validator.payments })
  */
-export function useTransfer({ payments }: UseTransferOptions): UseTransferResult {
+export function useTransfer(options: UseTransferOptions): UseTransferResult {
+  assertOptions<UseTransferOptions>('useTransfer', options, { payments: isObject })
+  const { payments } = options
   const client = useQueryClient()
   const id = useId()
   const running = useRef<AbortController | null>(null)
@@ -70,7 +73,9 @@ export function useTransfer({ payments }: UseTransferOptions): UseTransferResult
         // The kind of the payment decides on the type of the result.
         return (await work.settle({ signal, onProgress })) as PaymentResult<TransferResult>
       } catch (error) {
-        throw asError(error)
+        // A payment throws the reason of its signal only if it sent nothing.
+        if (signal.aborted) throw cancelledTransfer('settle' in work ? undefined : work.trackingId)
+        throw writeError(error)
       }
     },
     onSettled: () => void client.invalidateQueries({ queryKey: [KEY] }),

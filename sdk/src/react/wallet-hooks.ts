@@ -18,21 +18,24 @@ export type UseWalletOptions = WalletQueryOptions & {
 
 /** @example const { data } = useBalance({ wallet: validator.wallet }); data?.effectiveUnlockedQty */
 export function useBalance(options: UseWalletOptions): UseQueryResult<Balance, QuorumscanError> {
-  return useWallet(balanceQuery(options.wallet, options))
+  const { wallet, ...query } = options
+  return useWallet(balanceQuery(wallet, query))
 }
 
 /** The newest transactions, newest first. @param options.limit - Default 20. */
 export function useTransactions(
   options: UseWalletOptions & { readonly limit?: number },
 ): UseQueryResult<readonly Transaction[], QuorumscanError> {
-  return useWallet(transactionsQuery(options.wallet, options))
+  const { wallet, ...query } = options
+  return useWallet(transactionsQuery(wallet, query))
 }
 
 /** Open offers to the user and of the user. */
 export function useOffers(
   options: UseWalletOptions,
 ): UseQueryResult<readonly Contract[], QuorumscanError> {
-  return useWallet(offersQuery(options.wallet, options))
+  const { wallet, ...query } = options
+  return useWallet(offersQuery(wallet, query))
 }
 
 function useWallet<Data>(query: WalletQuery<Data>): UseQueryResult<Data, QuorumscanError> {

@@ -2,7 +2,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { invalidArgument, type PaymentState, type QuorumscanError } from '../errors.ts'
-import { asError } from '../naming/party-resolver.ts'
+import { assertOptions, isObject } from '../platform/options.ts'
 import { KEY } from '../platform/query-keys.ts'
 import type { OwnNames } from '../validator-options.ts'
 import type { RegisterInput, Registration } from '../wallet/registration.ts'
@@ -10,6 +10,7 @@ import type { RegisterProgress } from '../wallet/registration-steps.ts'
 import type { Renewal, RenewOptions } from '../wallet/renewal.ts'
 import type { AtOffset } from '../wallet/wallet.ts'
 import { useSource } from './reads.ts'
+import { writeError } from './write-error.ts'
 
 /** What TanStack Query returns of a mutation, and in addition its steps. */
 export type UseWriteResult<Done, Input, Step> = UseMutationResult<Done, QuorumscanError, Input> & {
@@ -62,6 +63,7 @@ function useWrite<Done, Input, Step extends { readonly step: keyof typeof PAYMEN
   options: UseWriteOptions,
   write: (names: OwnNames, input: Input, onProgress: (step: Step) => void) => Promise<Done>,
 ): UseWriteResult<Done, Input, Step> {
+  assertOptions<UseWriteOptions>('this hook', options, { names: isObject })
   const names = useOwnNames(options)
   const client = useQueryClient()
   const [steps, setSteps] = useState<readonly Step[]>([])
@@ -71,7 +73,7 @@ function useWrite<Done, Input, Step extends { readonly step: keyof typeof PAYMEN
       try {
         return await write(names, input, (step) => setSteps((before) => [...before, step]))
       } catch (error) {
-        throw asError(error)
+        throw writeError(error)
       }
     },
     onSuccess: () => void client.invalidateQueries({ queryKey: [KEY] }),

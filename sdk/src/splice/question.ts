@@ -1,9 +1,9 @@
 /** A question to all scans, the parser of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
-import type { TrustRule } from '@quorumscan/verifier'
+import { onAbort, type TrustRule } from '@quorumscan/verifier'
 import { retryAfter } from '../http/stated-errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { onAbort, withDeadline } from '../platform/deadline.ts'
+import { withDeadline } from '../platform/deadline.ts'
 import {
   canonicalText,
   isObject,
@@ -201,30 +201,36 @@ function failed(reason: string, retryAfterMs: number | null = null): ParsedReply
 function outcomeOf<T>(
   what: string,
   verdict: VoteVerdict,
-  { voters, needed }: VoteState,
+  { voters, needed, ballot }: VoteState,
   { nodeCount, faultyMax, trust, basis }: MemberList,
 ): SpliceOutcome<T> {
   const base = { needed, nodeCount, faultyMax, trust, basis }
   switch (verdict.kind) {
     case 'agreed': {
-      const voted = voters.filter(({ answer }) => answer !== null)
-      const agreed = voted.filter(({ answer }) => answer === verdict.answer)
-      const value = (agreed[0]?.value ?? null) as T | null
+      // The verdict is of one of the groups.
+      const group = ballot.groups.find(({ vote }) => vote.answer === verdict.answer)
+      const isAgreed = ({ index }: Voter) => group?.voters.includes(index) === true
+      const value = (group?.vote.value ?? null) as T | null
+      const voted = voters.filter(({ hasAnswered }) => hasAnswered)
       return {
         ...base,
         kind: 'proven',
         value,
         recordTime: null,
         validUntil: null,
-        agreed: agreed.map(({ svName }) => svName),
-        dissented: voted.filter((voter) => !agreed.includes(voter)).map(({ svName }) => svName),
+        agreed: voted.filter(isAgreed).map(({ svName }) => svName),
+        dissented: voted.filter((voter) => !isAgreed(voter)).map(({ svName }) => svName),
       }
     }
     case 'disputed':
     case 'lagging':
-      return spliceFailure(what, { ...base, kind: verdict.kind, groups: groupsOf<T>(voters) })
+      return spliceFailure(what, {
+        ...base,
+        kind: verdict.kind,
+        groups: groupsOf<T>(voters, ballot),
+      })
     case 'insufficient': {
-      const silent = voters.filter(({ answer }) => answer === null)
+      const silent = voters.filter(({ hasAnswered }) => !hasAnswered)
       const failures = silent.map(({ svName, failure }) => ({ svName, ...(failure ?? SILENCE) }))
       const reachable = voters.length - silent.length
       return spliceFailure(what, { ...base, kind: verdict.kind, reachable, failures })
@@ -232,14 +238,19 @@ function outcomeOf<T>(
   }
 }
 
-/** Groups of equal answers, largest first. */
-function groupsOf<T>(voters: VoteState['voters']): SpliceAnswers<T>[] {
-  const groups = new Map<string, { readonly svNames: string[]; readonly value: T | null }>()
-  for (const { answer, value, svName } of voters) {
-    if (answer === null) continue
-    const group = groups.get(answer) ?? { svNames: [], value: value as T | null }
-    group.svNames.push(svName)
-    groups.set(answer, group)
-  }
-  return [...groups.values()].sort((a, b) => b.svNames.length - a.svNames.length)
+/** Groups of equal answers, largest first; of equal ones, the one of the first super-validator. */
+function groupsOf<T>(
+  voters: VoteState['voters'],
+  { groups }: VoteState['ballot'],
+): SpliceAnswers<T>[] {
+  return [...groups]
+    .sort(
+      (a, b) => b.voters.length - a.voters.length || Math.min(...a.voters) - Math.min(...b.voters),
+    )
+    .map((group) => ({
+      svNames: voters
+        .filter(({ index }) => group.voters.includes(index))
+        .map(({ svName }) => svName),
+      value: group.vote.value as T | null,
+    }))
 }

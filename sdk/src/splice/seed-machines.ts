@@ -1,5 +1,6 @@
 /** Names the machines of seeds where host names can be resolved, which is in Node.js. Loaded there only. */
 import { platformResolver, resolveMachines } from '@quorumscan/reader'
+import { linkedController } from '@quorumscan/verifier'
 import type { Clock } from '../platform/clock.ts'
 
 /** A resolver that takes longer is of no use to a read of ten seconds. */
@@ -10,11 +11,10 @@ export async function seedMachines(
   urls: readonly string[],
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const late = new AbortController()
-  const ended = new AbortController()
+  const late = linkedController(signal)
   const end = () => late.abort()
-  clock.delay(RESOLVE_MS_MAX, AbortSignal.any([signal, ended.signal])).then(end, end)
+  clock.delay(RESOLVE_MS_MAX, late.signal).then(end, end)
   const machines = await resolveMachines(urls, { resolve: platformResolver(), signal: late.signal })
-  ended.abort()
+  end()
   return machines
 }

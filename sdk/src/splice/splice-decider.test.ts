@@ -21,8 +21,8 @@ const mutation = (mistake: string, text: string, by: string): Mutation => ({
 })
 const IS_ENOUGH =
   'if (Number.isInteger(votes) && votes >= least && votes <= nodeCount) return votes'
-const WITH_ANSWER = 'voters.filter((voter) => voter.answer === answer)'
-const TWICE = 'voters.flatMap((voter) => (voter.answer === answer ? [voter, voter] : []))'
+const IS_SAME = 'return a.answer === b.answer'
+const IS_DECIDED = 'voters.length >= state.needed'
 const FAILURE = 'voter.failure = failure'
 
 const MUTANTS: readonly Mutation[] = [
@@ -33,11 +33,22 @@ const MUTANTS: readonly Mutation[] = [
     'trust === null ? 0',
   ),
   mutation('the first of two or three decides', 'nodeCount < 4 ?', 'nodeCount < 2 ?'),
-  mutation('the first answer wins', WITH_ANSWER, 'voters.filter(({ answer }) => answer !== null)'),
-  mutation('a super-validator counts for each of its URLs', WITH_ANSWER, TWICE),
-  mutation('failures reach consensus', FAILURE, `${FAILURE}\n  voter.answer = 'null'`),
+  mutation('the first answer wins', IS_SAME, 'return a !== undefined && b !== undefined'),
+  mutation('a super-validator counts for each of its URLs', IS_DECIDED, `2 * ${IS_DECIDED}`),
+  mutation(
+    'failures reach consensus',
+    FAILURE,
+    `${FAILURE}
+  withdrawVote(state.ballot, voter.index)
+  castVote(state.ballot, { voter: voter.index, vote: { answer: 'null', value: null } })`,
+  ),
+  mutation(
+    'an earlier answer still counts',
+    'withdrawVote(ballot, index)',
+    'if (ballot.groups.length > 99) withdrawVote(ballot, index)',
+  ),
   mutation('a failure is for good', 'failureCount >= FAILURES_MAX', 'failureCount > 0'),
-  mutation('equal answers are not counted', WITH_ANSWER, '[]'),
+  mutation('equal answers are not counted', IS_SAME, 'return false'),
 ]
 
 const DEADLINE_MS = 10_000

@@ -1,6 +1,7 @@
 /**
  * The decider of reads of a Splice network: one question to several super-validators. Deterministic: `step` updates the
- * state and returns effects; `question.ts` owns sockets and clock. Answers are compared by their canonical text.
+ * state and returns effects; `question.ts` owns sockets and clock. The tally is that of `@quorumscan/reader`, with
+ * the comparison of this reader: votes are answers as exact JSON, compared by their canonical text.
  *
  * Each super-validator has one vote, its newest answer in this read. A failure is not a vote, and withdraws none. The
  * read ends as soon as `needed` votes are equal. Super-validators that failed are asked again after a pause. While votes
@@ -8,6 +9,7 @@
  *
  * It has its own driver, because that of `@quorumscan/reader` would take the bundle over its limit.
  */
+import { type Ballot, castVote, createBallot, withdrawVote } from '@quorumscan/reader'
 import { maxFaulty, type TrustRule } from '@quorumscan/verifier'
 import { failure } from '../errors.ts'
 import type { JsonValue } from './exact-json.ts'
@@ -51,13 +53,16 @@ export type VoteFailure = {
 /** A super-validator with the addresses of its scans, to which requests go in turn. */
 export type MemberScans = { readonly svName: string; readonly urls: readonly string[] }
 
+/** An answer as canonical text and as a value; null: it does not exist. */
+export type Answer = { readonly answer: string; readonly value: JsonValue | null }
+
 /** A super-validator in one read. */
 export type Voter = MemberScans & {
+  readonly index: number
   isAsked: boolean
   requestCount: number
-  /** Its newest answer, as canonical text and as a value. */
-  answer: string | null
-  value: JsonValue | null
+  /** Whether the ballot has an answer of it. */
+  hasAnswered: boolean
   /** Consecutive failures. */
   failureCount: number
   /** The failure of its newest request; null if that did not fail. */
@@ -68,7 +73,7 @@ export type Voter = MemberScans & {
 
 /** A parsed reply. */
 export type ParsedReply =
-  | { readonly kind: 'answered'; readonly answer: string; readonly value: JsonValue | null }
+  | (Answer & { readonly kind: 'answered' })
   | {
       readonly kind: 'failed'
       readonly failure: VoteFailure
@@ -97,6 +102,8 @@ export type VoteState = {
   readonly voters: readonly Voter[]
   /** How many votes must be equal. */
   readonly needed: number
+  /** The newest answer of each, by its index. */
+  readonly ballot: Ballot<Answer>
   roundCount: number
   isWaking: boolean
   /** A voter changed to an earlier answer of another one: votes differ because of lag. */
@@ -109,15 +116,26 @@ const PAUSE_MS = 100
 const PAUSE_MS_MAX = 1000
 
 export function createVoteState(members: readonly MemberScans[], needed: number): VoteState {
-  const silent = { answer: null, value: null, failure: null, failureCount: 0, backOffUntilMs: 0 }
+  const silent = { hasAnswered: false, failure: null, failureCount: 0, backOffUntilMs: 0 }
   return {
-    voters: members.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
+    voters: members.map((one, index) => ({
+      ...one,
+      ...silent,
+      index,
+      isAsked: false,
+      requestCount: 0,
+    })),
     needed,
+    ballot: createBallot(isSameAnswer),
     roundCount: 0,
     isWaking: false,
     hasConverged: false,
     isOver: false,
   }
+}
+
+function isSameAnswer(a: Answer, b: Answer): boolean {
+  return a.answer === b.answer
 }
 
 /** The effects of an event; none once the read has ended. */
@@ -126,7 +144,7 @@ export function step(state: VoteState, event: VoteEvent, nowMs: number): VoteEff
   if (event.kind === 'deadline') return end(state, undecided(state))
   if (event.kind === 'reply') {
     recordReply(state, event.voter, event.reply, nowMs)
-    return evaluate(state, event.voter, nowMs)
+    return evaluate(state, nowMs)
   }
   state.isWaking = false
   return round(state, nowMs)
@@ -136,20 +154,19 @@ function recordReply(state: VoteState, voter: Voter, reply: ParsedReply, nowMs: 
   voter.isAsked = false
   if (reply.kind === 'answered') {
     const { answer, value } = reply
-    const isShared = votersOf(state, answer).some((other) => other !== voter)
-    if (voter.answer !== null && voter.answer !== answer && isShared) state.hasConverged = true
-    Object.assign(voter, { answer, value, failureCount: 0, failure: null })
+    const { ballot } = state
+    const { index } = voter
+    const before = ballot.groups.find(({ voters }) => voters.includes(index))?.vote.answer ?? answer
+    withdrawVote(ballot, index)
+    const { voters } = castVote(ballot, { voter: index, vote: { answer, value } })
+    if (before !== answer && voters.length > 1) state.hasConverged = true
+    Object.assign(voter, { hasAnswered: true, failureCount: 0, failure: null })
     return
   }
   const { failure, retryAfterMs } = reply
   voter.failureCount++
   voter.failure = failure
   voter.backOffUntilMs = nowMs + (retryAfterMs ?? 0)
-}
-
-/** The voters with this answer: each super-validator once, with its newest answer. */
-function votersOf({ voters }: VoteState, answer: string): Voter[] {
-  return voters.filter((voter) => voter.answer === answer)
 }
 
 /** Whether a super-validator with so many consecutive failures is not asked again in this read. */
@@ -170,26 +187,27 @@ function round(state: VoteState, nowMs: number): VoteEffect[] {
 }
 
 /** Idle voters whose answer could change the verdict: without an answer, or while answers differ. */
-function idle({ voters }: VoteState): Voter[] {
-  const isOpen = new Set(voters.flatMap(({ answer }) => answer ?? [])).size > 1
+function idle({ voters, ballot }: VoteState): Voter[] {
+  const isOpen = ballot.groups.length > 1
   return voters.filter(
-    ({ isAsked, answer, failureCount }) =>
-      !isAsked && !isGivenUp(failureCount) && (answer === null || isOpen),
+    ({ isAsked, hasAnswered, failureCount }) =>
+      !isAsked && !isGivenUp(failureCount) && (!hasAnswered || isOpen),
   )
 }
 
-/** Ends the read if the newest vote decides it. */
-function evaluate(state: VoteState, { answer }: Voter, nowMs: number): VoteEffect[] {
-  return answer !== null && votersOf(state, answer).length >= state.needed
-    ? end(state, { kind: 'agreed', answer })
-    : planNextRound(state, nowMs)
+/** Ends the read if the votes decide it. */
+function evaluate(state: VoteState, nowMs: number): VoteEffect[] {
+  const agreed = state.ballot.groups.find(({ voters }) => voters.length >= state.needed)
+  return agreed === undefined
+    ? planNextRound(state, nowMs)
+    : end(state, { kind: 'agreed', answer: agreed.vote.answer })
 }
 
 /** Ends a read that cannot succeed, or plans the next round. */
 function planNextRound(state: VoteState, nowMs: number): VoteEffect[] {
   const { voters, needed } = state
   const usable = voters.filter(
-    ({ answer, failureCount }) => answer !== null || !isGivenUp(failureCount),
+    ({ hasAnswered, failureCount }) => hasAnswered || !isGivenUp(failureCount),
   )
   if (usable.length < needed) return end(state, { kind: 'insufficient' })
   const next = idle(state)
@@ -200,9 +218,8 @@ function planNextRound(state: VoteState, nowMs: number): VoteEffect[] {
   return [{ kind: 'wake', atMs: Math.max(nowMs + pauseMs, backOffUntilMs) }]
 }
 
-function undecided({ voters, needed, hasConverged }: VoteState): VoteVerdict {
-  if (voters.filter(({ answer }) => answer !== null).length < needed)
-    return { kind: 'insufficient' }
+function undecided({ ballot, needed, hasConverged }: VoteState): VoteVerdict {
+  if (ballot.votedCount < needed) return { kind: 'insufficient' }
   return { kind: hasConverged ? 'lagging' : 'disputed' }
 }
 

@@ -3,7 +3,13 @@
  * for each read. The list is read by votes too, once, and then refreshed.
  */
 import { isAuthenticated, machineOf, parseNodeUrl, type Transport } from '@quorumscan/reader'
-import { isTrusted, maxFaulty, type TrustList, type TrustRule } from '@quorumscan/verifier'
+import {
+  isTrusted,
+  linkedController,
+  maxFaulty,
+  type TrustList,
+  type TrustRule,
+} from '@quorumscan/verifier'
 import { failure, transient } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { READ_TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
@@ -80,11 +86,16 @@ export function createSpliceReader(options: {
       const { threshold = defaults.threshold ?? 'f+1', timeoutMs = defaultMs } = asked
       const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
-      const signal = AbortSignal.any([closing, asked.signal ?? closing])
+      const ending = linkedController(closing, asked.signal)
+      const { signal } = ending
       const bound = { clock, timeoutMs, signal, what: `${question.what}: the list of scans` }
-      await checkThreshold(origin, threshold)
-      const list = await withDeadline(bound, whenLoaded)
-      return readByVotes(question, list, { transport, clock, threshold, endsAtMs, signal })
+      try {
+        await checkThreshold(origin, threshold)
+        const list = await withDeadline(bound, whenLoaded)
+        return await readByVotes(question, list, { transport, clock, threshold, endsAtMs, signal })
+      } finally {
+        ending.abort()
+      }
     },
     /** Several reads within one deadline; `bound` are the options of the next of them. */
     async bounded<T>(

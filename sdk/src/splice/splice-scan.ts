@@ -9,6 +9,7 @@ import {
   anything,
   assertOptions,
   isArray,
+  isClock,
   isFunction,
   isMs,
   isObject,
@@ -142,7 +143,7 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     threshold: isSpliceThreshold,
     timeoutMs: isMs,
     fetch: isFunction,
-    clock: isObject,
+    clock: isClock,
   })
   const { clock = systemClock } = options
   const closing = new AbortController()

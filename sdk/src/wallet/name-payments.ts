@@ -9,6 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
 import type { ContractId } from '../platform/values.ts'
+import { assertSettle } from './call-checks.ts'
 import { callsUntil, isFor, NAME_PAYMENT_TIMEOUT_MS } from './own-names.ts'
 import type { PaymentResult, SettleOptions } from './payment-result.ts'
 import { findCreation, findEnd } from './payment-search.ts'
@@ -130,9 +131,13 @@ export function createNamePayments(
   const forget = (payment: StoredPayment, signal: AbortSignal | undefined) =>
     store.remove(payment, signal).catch(() => {})
 
-  const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => ({
+  const unknown = <T>(
+    payment: StoredPayment,
+    cause: unknown,
+    signal?: AbortSignal,
+  ): PaymentResult<T> => ({
     kind: 'unknown',
-    error: unknownPayment(cause),
+    error: unknownPayment(cause, signal),
     settle: (options) => settle(payment, options),
   })
 
@@ -175,9 +180,10 @@ export function createNamePayments(
       if (stored !== null) await forget(stored, signal)
       return { kind: 'done', ...position, result }
     } catch (error) {
-      if (!isQuorumscanError(error)) {
+      // The reason of the caller's signal is no answer, whatever it says of itself.
+      if (signal?.aborted === true || !isQuorumscanError(error)) {
         if (stored === null) throw error
-        return unknown(stored, error)
+        return unknown(stored, error, signal)
       }
       const isOther = error.code === 'REGISTRATION_DIFFERS'
       const state = error.payment ?? 'unknown'
@@ -188,7 +194,7 @@ export function createNamePayments(
         return { kind: 'refused', error: withPayment(error, state) }
       if (payment === null || (stored === null && state === 'unknown'))
         throw withPayment(error, 'unknown')
-      return unknown(stored ?? payment, error)
+      return unknown(stored ?? payment, error, signal)
     } finally {
       endRunning()
     }
@@ -260,6 +266,7 @@ export function createNamePayments(
     first: StoredPayment,
     options: SettleOptions = {},
   ): Promise<PaymentResult<T>> => {
+    assertSettle(options)
     const { send = true, signal, timeoutMs } = options
     let payment = first
     try {
@@ -299,7 +306,7 @@ export function createNamePayments(
       const result = await run(work, { signal, stored: payment })
       return result as PaymentResult<T>
     } catch (error) {
-      return unknown(payment, error)
+      return unknown(payment, error, signal)
     }
   }
 

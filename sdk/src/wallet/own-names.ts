@@ -1,6 +1,6 @@
 /** What registering and renewing share: names of the user, requested entries, polls, and payment states of errors. */
-import { formatInstant } from '@quorumscan/verifier'
-import { isQuorumscanError } from '../errors.ts'
+import { formatInstant, membersOf } from '@quorumscan/verifier'
+import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
@@ -8,7 +8,6 @@ import { formatOf, readPage } from '../ledger/updates.ts'
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { Names } from '../names/names-type.ts'
 import type { Clock } from '../platform/clock.ts'
-import { recordOf } from '../platform/record.ts'
 import type { ContractId } from '../platform/values.ts'
 import { allPages } from './all-pages.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
@@ -89,13 +88,16 @@ export async function ownEntry(
 
 /** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
 export function isFor(contract: Contract, { name, party }: Owned): boolean {
-  const { sender, description } = recordOf(contract.payload['subscriptionData'])
+  const { sender, description } = membersOf(contract.payload['subscriptionData'])
   return sender === party && String(description).endsWith(`"${name}"`)
 }
 
-/** Whether the call certainly had no effect, or the caller aborted it. */
-export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true || !isQuorumscanError(error) || error.definite
+/** Whether it says what became of a call. The reason of the caller's signal does not, whatever it says of itself. */
+export function isOfCall(
+  error: unknown,
+  signal: AbortSignal | undefined,
+): error is QuorumscanError {
+  return signal?.aborted !== true && isQuorumscanError(error)
 }
 
 /** Whether the contract is consumed. */
@@ -130,7 +132,7 @@ export async function requestedDetails(
       if (!('Transaction' in update)) continue
       for (const event of update.Transaction.value.events) {
         const made = 'CreatedEvent' in event ? event.CreatedEvent.createArgument : null
-        const { reference, url, description } = recordOf(made)
+        const { reference, url, description } = membersOf(made)
         if (reference === asked.requestCid && typeof url === 'string')
           return { url, description: String(description) }
       }

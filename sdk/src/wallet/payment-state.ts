@@ -27,10 +27,16 @@ export function isUnpaid(state: PaymentState | null): boolean {
 
 const UNDECIDED: readonly ErrorCode[] = ['PAYMENT_UNKNOWN', 'PAYMENT_PENDING', 'CONSENSUS_LAGGING']
 
-/** The error of a payment that may or may not take effect. @param cause - The last failure. */
-export function unknownPayment(cause: unknown): KnownError {
-  if (isQuorumscanError(cause) && cause.payment !== null && UNDECIDED.includes(cause.code))
-    return cause as KnownError
+/**
+ * The error of a payment that may or may not take effect.
+ *
+ * @param thrown - The last failure. If the caller's signal aborted it may be its reason, which says nothing of the payment.
+ */
+export function unknownPayment(thrown: unknown, signal?: AbortSignal): KnownError {
+  const isCancelled = signal?.aborted === true
+  const cause = isCancelled ? new Error('The wait was cancelled.', { cause: thrown }) : thrown
+  const isKnown = isQuorumscanError(cause) && !cause.definite && cause.payment !== null
+  if (isKnown && UNDECIDED.includes(cause.code)) return cause as KnownError
   const reason = cause instanceof Error ? cause.message : 'The wait was cancelled.'
   const message = `It is not known whether the payment took effect. ${reason} To settle it is safe: the ledger is read first, and it pays at most once.`
   const error = failure('PAYMENT_UNKNOWN', message, { definite: false, retryable: true, cause })

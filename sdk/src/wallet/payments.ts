@@ -24,7 +24,9 @@ import { parseParty } from '../platform/parse-party.ts'
 import { isParty, type Party } from '../platform/party.ts'
 import { randomId } from '../platform/random.ts'
 import { microsOf } from '../platform/times.ts'
+import { told } from '../platform/told.ts'
 import type { ContractId } from '../platform/values.ts'
+import { assertSettle } from './call-checks.ts'
 import { createNamePayments } from './name-payments.ts'
 import type {
   PaymentOptions,
@@ -140,9 +142,13 @@ export function createPayments(
   const refused = (error: QuorumscanError) =>
     ({ kind: 'refused', error: withPayment(error, 'not-paid') }) as const
 
-  const unknown = <T>(payment: StoredPayment, cause: unknown): PaymentResult<T> => ({
+  const unknown = <T>(
+    payment: StoredPayment,
+    cause: unknown,
+    signal?: AbortSignal,
+  ): PaymentResult<T> => ({
     kind: 'unknown',
-    error: unknownPayment(cause),
+    error: unknownPayment(cause, signal),
     settle: (options) => settle(payment, options),
   })
 
@@ -209,7 +215,9 @@ export function createPayments(
     try {
       return await done(payment, await http.call<unknown>(request, isValid), signal)
     } catch (error) {
-      if (!isQuorumscanError(error)) return unknown(payment, error)
+      // The reason of the caller's signal is no answer, whatever it says of itself.
+      if (signal?.aborted === true || !isQuorumscanError(error))
+        return unknown(payment, error, signal)
       const first = error.details?.['result']
       if (error.code === 'DUPLICATE_COMMAND' && first != null) return done(payment, first, signal)
       // A transaction with the id is on the ledger, and has other content.
@@ -224,7 +232,7 @@ export function createPayments(
       } catch {
         // The ledger or the store cannot be read: its last word is that of the request.
       }
-      return unknown(payment, error)
+      return unknown(payment, error, signal)
     }
   }
 
@@ -269,7 +277,9 @@ export function createPayments(
     payment: StoredPayment,
     options: SettleOptions = {},
   ): Promise<PaymentResult<T>> => {
-    const { send: maySend = true, onProgress = () => {}, ...call } = options
+    assertSettle(options)
+    const { send: maySend = true, onProgress: listener, ...call } = options
+    const onProgress = told(listener)
     const { kind, party } = payment
     if (kind === 'register' || kind === 'renew') return await ofNames.settle(payment, options)
     const endRunning = markRunning(payment)
@@ -285,7 +295,7 @@ export function createPayments(
       const stored = await store.beforeSend(payment, call.signal)
       return shown(await send<T>(stored, 'repeat', call), onProgress, false)
     } catch (error) {
-      return unknown(payment, error)
+      return unknown(payment, error, call.signal)
     } finally {
       endRunning()
     }
@@ -293,7 +303,8 @@ export function createPayments(
 
   /** Begins a payment, or continues one that this store has. */
   const pay = async <T>(request: Request, options: PaymentOptions): Promise<PaymentResult<T>> => {
-    const { signal, onProgress = () => {} } = options
+    const { signal } = options
+    const onProgress = told(options.onProgress)
     signal?.throwIfAborted()
     const { isNew, ...own } = request
     let payment: StoredPayment
@@ -314,6 +325,7 @@ export function createPayments(
     try {
       // Nothing was sent now. With an id that is not new, an earlier call or another device may have paid.
       const stored = await store.beforeSend(payment, signal).catch((error: unknown) => {
+        signal?.throwIfAborted()
         throw withPayment(error, isNew ? 'not-paid' : 'unknown')
       })
       if (JSON.stringify(stored.body) !== JSON.stringify(payment.body)) {

@@ -2,6 +2,7 @@
  * Reads of the wallet as options of TanStack Query: for `useQuery`, and for prefetching and rendering on a server. This
  * module needs neither React nor TanStack Query.
  */
+import { assertOptions, isMs, isText, isWhole } from '../platform/options.ts'
 import { KEY, numberOf } from '../platform/query-keys.ts'
 import type { Balance, Contract, Transaction, Wallet } from './wallet.ts'
 
@@ -26,6 +27,7 @@ export type WalletQuery<Data> = {
   readonly networkMode: 'always'
 }
 
+const QUERY_CHECKS = { scope: isText, refetchInterval: isMs } as const
 const REFETCH_MS = 5000
 const TRANSACTIONS = 20
 
@@ -38,6 +40,7 @@ export function balanceQuery(
   wallet: Pick<Wallet, 'balance'>,
   options: WalletQueryOptions = {},
 ): WalletQuery<Balance> {
+  assertOptions('balanceQuery', options, QUERY_CHECKS)
   return query(wallet, ['balance'], options, (call) => wallet.balance(call))
 }
 
@@ -46,6 +49,7 @@ export function transactionsQuery(
   wallet: Pick<Wallet, 'transactions'>,
   options: WalletQueryOptions & { readonly limit?: number } = {},
 ): WalletQuery<readonly Transaction[]> {
+  assertOptions('transactionsQuery', options, { ...QUERY_CHECKS, limit: isWhole(1, 1000) })
   const { limit = TRANSACTIONS } = options
   return query(wallet, ['transactions', limit], options, async (call) => {
     const newest: Transaction[] = []
@@ -60,6 +64,7 @@ export function offersQuery(
   wallet: Pick<Wallet, 'transfers'>,
   options: WalletQueryOptions = {},
 ): WalletQuery<readonly Contract[]> {
+  assertOptions('offersQuery', options, QUERY_CHECKS)
   return query(wallet, ['offers'], options, (call) => wallet.transfers(call))
 }
 

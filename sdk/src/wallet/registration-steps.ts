@@ -9,7 +9,7 @@ import { type ErrorCode, failure, type PaymentState, transient } from '../errors
 import type { NameEntry } from '../names/lookup-types.ts'
 import type { Party } from '../platform/party.ts'
 import type { ContractId } from '../platform/values.ts'
-import { ignoreTransient, isCertain, isConsumed, type PollBounds, poll } from './own-names.ts'
+import { ignoreTransient, isConsumed, isOfCall, type PollBounds, poll } from './own-names.ts'
 
 /** How long a request whose answer was lost may take to appear on the ledger. */
 const APPEAR_MS = 5000
@@ -106,7 +106,7 @@ async function request(calls: Calls, context: StepContext): Promise<Found> {
   try {
     return { kind: 'requested', requestCids: [await calls.request()] }
   } catch (error) {
-    if (isCertain(error, signal)) throw error
+    if (!isOfCall(error, signal) || error.definite) throw error
     // A second request costs nothing, but would remain on the ledger.
     const endsAtMs = Math.min(context.endsAtMs, clock.monotonicMs() + APPEAR_MS)
     const bounds = { ...context, endsAtMs, late: () => error }
@@ -128,7 +128,11 @@ async function pay(
   try {
     return await attempt()
   } catch (cause) {
-    const wasCertain = isCertain(cause, signal)
+    if (!isOfCall(cause, signal)) {
+      onPayment('unknown') // It may have been sent.
+      throw cause
+    }
+    const wasCertain = cause.definite
     let mayRepeat = !isConsumed(cause)
     if (wasCertain && mayRepeat) {
       // The refusal says nothing of another payment. None can consume a rejected request.
@@ -152,7 +156,8 @@ async function pay(
       }
       if (!mayRepeat) return null
       return attempt().catch((error: unknown) => {
-        if (!isCertain(error, signal)) return ignoreTransient(error)
+        if (!isOfCall(error, signal)) throw error
+        if (!error.definite) return ignoreTransient(error)
         mayRepeat = false // Refused now; the first payment may still arrive.
         return null
       })

@@ -16,6 +16,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Party } from '../platform/party.ts'
 import { shownValue } from '../platform/shown-value.ts'
 import { hasEnded } from '../platform/times.ts'
+import { told } from '../platform/told.ts'
 import type { ContractId } from '../platform/values.ts'
 import { ensureParty } from './ensure-party.ts'
 import {
@@ -113,7 +114,8 @@ export async function register(
   options: RegisterOptions & { readonly journal: Journal },
 ): Promise<Registration> {
   const { wallet, clock } = parts
-  const { signal, journal, onProgress = () => {} } = options
+  const { signal, journal } = options
+  const onProgress = told(options.onProgress)
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let payment: PaymentState = 'not-paid'

@@ -4,11 +4,12 @@ import { failure, isQuorumscanError, type QuorumscanError, transient } from '../
 import { parseRegistrableName } from '../names/parse-name.ts'
 import type { Party } from '../platform/party.ts'
 import { microsOf } from '../platform/times.ts'
+import { told } from '../platform/told.ts'
 import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
-  isCertain,
   isFor,
+  isOfCall,
   NAME_PAYMENT_TIMEOUT_MS,
   ownEntry,
   POLL_MS,
@@ -61,7 +62,8 @@ export async function renew(
   options: RenewOptions & { readonly journal: Journal },
 ): Promise<Renewed> {
   const { wallet, clock } = parts
-  const { signal, journal, onProgress = () => {} } = options
+  const { signal, journal } = options
+  const onProgress = told(options.onProgress)
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? NAME_PAYMENT_TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
@@ -104,9 +106,9 @@ export async function renew(
         onProgress({ step: 'paid', isResumed: false })
         return null
       } catch (error) {
-        if (signal?.aborted === true || !isQuorumscanError(error)) throw error
         isUnknown = true
-        mayRepeat = !isCertain(error, signal)
+        if (!isOfCall(error, signal)) throw error
+        mayRepeat = !error.definite
         return error
       }
     }

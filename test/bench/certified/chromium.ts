@@ -1,7 +1,7 @@
 /** Measures the verification in Chromium. */
 import { join } from 'node:path'
 import { provided, serve } from '@quorumscan/testkit'
-import { build } from 'esbuild'
+import { bundleScript } from '../../support/bundle.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { ROOT } from '../../support/root.ts'
 import type { ToVerify, verifyMs } from './verify.ts'
@@ -11,16 +11,11 @@ declare const measure: typeof verifyMs // Defined in the page.
 /** Runs `verifyMs` in Chromium. Returns null if Chromium is missing. */
 export async function verifyMsInChromium(input: ToVerify): Promise<number | null> {
   if (provided('chromium') === null) return null
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { verifyMs } from './verify.ts'; globalThis.measure = verifyMs`,
-      resolveDir: join(ROOT, 'test/bench/certified'),
-    },
-    conditions: ['@quorumscan/source'],
-    bundle: true,
-    format: 'iife',
-    write: false,
-  })
+  const script = await bundleScript(
+    `import { verifyMs } from './verify.ts'; globalThis.measure = verifyMs`,
+    join(ROOT, 'test/bench/certified'),
+    { isFromSources: true },
+  )
   // WebCrypto is only available in a secure context, such as a page of a local server.
   await using server = await serve((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>reader</title>')
@@ -29,7 +24,7 @@ export async function verifyMsInChromium(input: ToVerify): Promise<number | null
   try {
     const page = await browser.newPage()
     await page.goto(`${server.url}/`)
-    await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+    await page.addScriptTag({ content: script })
     return await page.evaluate((one) => measure(JSON.parse(one)), JSON.stringify(input))
   } finally {
     await browser.close()

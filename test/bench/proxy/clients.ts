@@ -5,6 +5,7 @@ import { Resources } from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { startChild } from '../../support/child.ts'
+import type { ReadsArgument } from '../../support/client-loop.ts'
 import type { Load } from '../../support/load.ts'
 import {
   CONNECTIONS,
@@ -24,6 +25,7 @@ const NAMES_USED = 8
 const SERVERS = 4
 const LAST = `sv-${SERVERS}`
 const CLIENT = 'bench/proxy/client-child'
+const ETHERS = 'comparisons/ethers-child'
 const JSON_RPC = 'bench/proxy/json-rpc-child'
 const perSecond = (load: Load) => load.perSecond
 
@@ -60,7 +62,8 @@ export async function measureClients(
   const ethers = async (last: LastServer): Promise<Loader> => {
     const servers = startChild(JSON_RPC, { count: SERVERS, last } satisfies JsonRpcArgument)
     const { urls } = await children.opened(servers).result<{ urls: string[] }>()
-    return await client({ kind: 'ethers', urls, genesis: null })
+    const argument = { urls, names, concurrency: CONNECTIONS, ms } satisfies ReadsArgument
+    return loaderOf(children, startChild(ETHERS, argument))
   }
   const row = (what: string, over: readonly Load[], under: readonly Load[], budget: number) =>
     printRow({ what, values: ratiosOf(over, under, perSecond), budget: atLeast(budget) })

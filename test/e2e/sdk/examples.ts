@@ -1,11 +1,11 @@
 /** The examples and commands of the SDK's README, run unchanged. */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Network } from '@quorumscan/sdk'
 import type { TestCluster } from '@quorumscan/sdk/testing'
-import { build } from 'esbuild'
+import { transformSync } from 'rolldown/utils'
 
 const sdk = join(import.meta.dirname, '../../../sdk')
 const COMMAND = join(sdk, '../node_modules/.bin/quorumscan')
@@ -21,8 +21,11 @@ export async function runExample(
   // Where it finds the packages that the SDK finds, and where no check looks for files meanwhile.
   const outfile = join(sdk, 'node_modules/.cache', `${name}.${crypto.randomUUID()}.mjs`)
   try {
-    const entryPoints = [join(sdk, 'examples', `${name}.ts`)]
-    await build({ entryPoints, outfile, format: 'esm', target: 'node20' })
+    const source = await readFile(join(sdk, 'examples', `${name}.ts`), 'utf8')
+    const { code, errors } = transformSync(`${name}.ts`, source, { target: 'node20' })
+    if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
+    await mkdir(dirname(outfile), { recursive: true })
+    await writeFile(outfile, code)
     const options = { env: { ...process.env, ...env }, cwd, timeout: 110_000 }
     return (await promisify(execFile)(process.execPath, [outfile], options)).stdout
   } finally {

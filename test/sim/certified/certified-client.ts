@@ -7,7 +7,7 @@ import type {
 } from '@quorumscan/reader/certified'
 import * as certified from '@quorumscan/reader/certified'
 import type { SimClock } from '@quorumscan/testkit'
-import { type CryptoPort, type TrustRule, thresholdVotes } from '@quorumscan/verifier'
+import { type CryptoPort, memberSetOf, type TrustRule, thresholdVotes } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import type { Condition } from '../sim-cluster.ts'
@@ -180,7 +180,7 @@ async function recorded(
     options,
     signersNeeded: thresholdVotes(
       options.threshold ?? 'weak',
-      cluster.members.length,
+      memberSetOf(cluster.genesis),
       input.trust,
     ) as number,
     startMs,
@@ -217,11 +217,11 @@ function chooseOptions(
   world: CertifiedWorld,
   trust: TrustRule | null,
 ): CertifiedReadOptions {
-  const nodeCount = world.cluster.members.length
-  const [least, most] = [
-    thresholdVotes('weak', nodeCount, trust),
-    thresholdVotes('all', nodeCount, trust),
-  ] as [number, number]
+  const set = memberSetOf(world.cluster.genesis)
+  const [least, most] = [thresholdVotes('weak', set, trust), thresholdVotes('all', set, trust)] as [
+    number,
+    number,
+  ]
   const threshold = random.chance(0.85)
     ? random.pick(['weak', 'weak', 'strong', 'strong', 'all'] as const)
     : random.integer(least, most)

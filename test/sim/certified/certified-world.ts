@@ -7,7 +7,12 @@ import {
   type SimReply,
   type SimStates as States,
 } from '@quorumscan/testkit'
-import { encodeStateStatement, type Lookup, thresholdVotes } from '@quorumscan/verifier'
+import {
+  encodeStateStatement,
+  type Lookup,
+  memberSetOf,
+  thresholdVotes,
+} from '@quorumscan/verifier'
 import {
   batchQuery,
   encodeCertificate,
@@ -199,7 +204,7 @@ function parseRequest(request: TransportRequest, network: HashedNetwork): Parsed
   const signers = body?.signers ?? query.get('signers') ?? 'weak'
   const threshold = /^\d+$/.test(signers) ? Number(signers) : signers
   const bounds = {
-    signerCount: thresholdVotes(threshold, network.genesis.nodes.length) as number, // Readers ask for one.
+    signerCount: thresholdVotes(threshold, memberSetOf(network.genesis)) as number, // Readers ask for one.
     minOffset: Number(body?.min_offset ?? query.get('min_offset') ?? 0),
   }
   const stateQuery = queryOf(url, body, network)

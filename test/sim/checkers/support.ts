@@ -11,6 +11,8 @@ export const checkSupport: Checker = (run) =>
       agreed.size < votesNeeded && `${agreed.size} nodes agreed, ${votesNeeded} are needed`,
       agreed.size < outcome.agreed.length && 'a node is named twice',
       outcome.dissented.some((node) => agreed.has(node)) && 'a node agreed and dissented',
+      [...agreed, ...outcome.dissented].some((node) => outcome.asked?.includes(node) === false) &&
+        'a node voted that was not asked',
       [...agreed].some((node) => !run.nodeNames.includes(node)) && 'an unknown node agreed',
     ]
     return problems.filter((why) => why !== false).map((why) => ({ rule: 'support', read, why }))

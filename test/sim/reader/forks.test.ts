@@ -1,6 +1,6 @@
 import type { Fork } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
-import { ALICE, createWorld } from './world.ts'
+import { ALICE, createWorld, untilSample } from './world.ts'
 
 /** Gives some nodes another log from the next offset on. */
 function fork(world: ReturnType<typeof createWorld>, indexes: readonly number[]): void {
@@ -18,7 +18,11 @@ function fork(world: ReturnType<typeof createWorld>, indexes: readonly number[])
 describe('a fork', () => {
   it('between nodes makes a read disputed if both sides have an honest node', async () => {
     const forks: Fork[] = []
-    const world = createWorld({ nodeCount: 7, reader: { onFork: (seen) => forks.push(seen) } })
+    const world = createWorld({
+      nodeCount: 7,
+      order: 'genesis',
+      reader: { onFork: (seen) => forks.push(seen) },
+    })
     await world.lookup(ALICE)
     fork(world, [0, 1, 2])
     const outcome = await world.lookup(ALICE, { threshold: 'strong', minOffset: 4 })
@@ -36,7 +40,7 @@ describe('a fork', () => {
       latencyMs: (url) => (['1', '2', '3'].includes(url.slice(-1)) ? 40 : 1),
     })
     await world.lookup(ALICE)
-    await world.clock.advance(200)
+    await untilSample(world)
     fork(world, [0, 1, 2])
     expect(await world.lookup(ALICE, { minOffset: 4 })).toMatchObject({ kind: 'verified' })
     expect(forks).toHaveLength(0)
@@ -45,7 +49,7 @@ describe('a fork', () => {
   })
 
   it('that f nodes invent does not affect reads', async () => {
-    const world = createWorld({ nodeCount: 7 })
+    const world = createWorld({ nodeCount: 7, order: 'genesis' })
     await world.lookup(ALICE)
     fork(world, [0, 1])
     expect(await world.lookup(ALICE, { threshold: 'strong', minOffset: 4 })).toMatchObject({

@@ -46,6 +46,26 @@ describe('many lookups', () => {
     expect(seen.inFlightMax).toBeLessThanOrEqual(4)
   })
 
+  it('gather while two batches are in flight, for 20 ms at most', async () => {
+    const world = createWorld({ latencyMs: () => 50 })
+    const { clock, reader, nodes } = world
+    await world.lookup(ALICE)
+    const seen = nodes.map((_, index) => watched(world, index))
+    const times: number[] = []
+    const calls: Promise<void>[] = []
+    for (let turn = 0; turn < 60; turn++) {
+      const beganAtMs = clock.monotonicMs()
+      const note = () => void times.push(clock.monotonicMs() - beganAtMs)
+      calls.push(reader.lookup([{ name: name(turn) }]).then(note))
+      await clock.advance(5)
+    }
+    await clock.run(Promise.all(calls))
+    expect(Math.max(...times)).toBeLessThanOrEqual(121)
+    // Two nodes are asked each time: one request to each for about four lookups.
+    const requestCount = seen.reduce((sum, { sizes }) => sum + sizes.length, 0)
+    expect(requestCount).toBeLessThan(2 * (60 / 3))
+  })
+
   it('each get their own answer', async () => {
     const world = createWorld()
     const names = Array.from({ length: 300 }, (_, index) => name(index))

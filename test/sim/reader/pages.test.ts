@@ -1,6 +1,6 @@
 import { type Decided, entriesBytesMax, type ReadRequest } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
-import { ALICE, answerOf, createWorld, hung } from './world.ts'
+import { ALICE, answerOf, createWorld, hung, untilSample } from './world.ts'
 
 const names = Array.from(
   { length: 25 },
@@ -69,6 +69,7 @@ describe('a read of pages', () => {
     ['depth', (bytesMax: number) => `${'['.repeat(bytesMax / 2)}${']'.repeat(bytesMax / 2)}`],
   ])('parses only a body that enough nodes agree on, not %s of one node', async (_, lie) => {
     const { reader, clock, append, serve, honest, lookup } = createWorld({
+      order: 'genesis',
       latencyMs: (url) => (url.endsWith('1') ? 1 : 10),
     })
     append(names)
@@ -85,9 +86,8 @@ describe('a read of pages', () => {
   })
 
   it('limits the bytes of other nodes to the size of the decided answer', async () => {
-    const { reader, clock, append, serve, honest, lookup } = createWorld({
-      latencyMs: (url) => (url.endsWith('1') ? 40 : 1),
-    })
+    const world = createWorld({ latencyMs: (url) => (url.endsWith('1') ? 40 : 1) })
+    const { reader, clock, append, serve, honest, lookup } = world
     append(names)
     await lookup(ALICE, { minOffset: 4 })
     const wanted: (number | undefined)[] = []
@@ -96,6 +96,7 @@ describe('a read of pages', () => {
       return honest(0)(request)
     })
     await clock.run(reader.read(page(null), { threshold: 'all' }))
+    await untilSample(world)
     const { answer } = (await clock.run(reader.read(page(null)))) as Decided
     await clock.advance(100)
     expect(wanted).toEqual([entriesBytesMax(10), answer.byteLength])

@@ -8,6 +8,7 @@ import {
   simCrypto,
   simEntry,
 } from '@quorumscan/testkit'
+import { createSeededRandom } from '../../support/seeded-random.ts'
 
 export const START_MICROS = 1_700_000_000_000_000
 export const HOUR_MICROS = 3_600_000_000
@@ -32,6 +33,8 @@ export function createWorld(
     readonly nodeCount?: number
     readonly reader?: Partial<ReaderOptions>
     readonly latencyMs?: (url: string) => number
+    /** Of the order in which nodes are asked; `genesis`: in that of the genesis. Default 1. */
+    readonly order?: number | 'genesis'
     /** Default: `createReader`. */
     readonly create?: typeof createReader
   } = {},
@@ -50,6 +53,8 @@ export function createWorld(
       put: names.map(entryOf),
     })
   for (const node of nodes) node.head = ledger.head()
+  const { order = 1 } = options
+  const drawn = order === 'genesis' ? { fraction: () => 0 } : createSeededRandom(order)
   const reader = (options.create ?? createReader)({
     genesis,
     genesisHash,
@@ -57,6 +62,7 @@ export function createWorld(
     transport: network,
     clock,
     crypto: simCrypto,
+    random: () => drawn.fraction(),
     allowPrivateAddresses: true,
     ...options.reader,
   })
@@ -80,6 +86,13 @@ export function createWorld(
       for (const index of appliedBy) (nodes[index] as (typeof nodes)[number]).head = ledger.head()
     },
   }
+}
+
+/** After the first read: lets time pass until all nodes are asked the next one, as a sample. */
+export async function untilSample({ clock, lookup }: ReaderWorld): Promise<void> {
+  await clock.advance(700)
+  await lookup(ALICE)
+  await clock.advance(700)
 }
 
 /** A server that never answers. */

@@ -46,7 +46,8 @@ const REPORT_BY_STATE: ReadonlyMap<string, PeerPhase> = new Map([
   ['catching-up', 'rebuilds'],
 ])
 
-type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving' | 'certificates'> & {
+type Parts = {
+  readonly app: Pick<App, 'name' | 'clock' | 'logger' | 'serving' | 'certificates'>
   readonly config: ScanConfig
   readonly peers: readonly Peer[]
   readonly client: PeerClient
@@ -62,7 +63,7 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving' | 'certificates'>
 
 /** Resolves when the replica is deleted. @throws The abort reason of the signal. */
 export async function rebuildInTurn(parts: Parts, deleteReplica: () => Promise<unknown>) {
-  const { logger } = parts
+  const { logger } = parts.app
   const waiting: Waiting = { phase: 'waits', blockers: [] }
   await using _server = await serveWaiting(parts, waiting)
   logger.warn('another release wrote the replica: it is rebuilt when it is the turn of this node')
@@ -74,7 +75,8 @@ export async function rebuildInTurn(parts: Parts, deleteReplica: () => Promise<u
 type Waiting = { phase: Phase; blockers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
-  const { name, clock, peers, signal, logger } = parts
+  const { peers, signal } = parts
+  const { name, clock, logger } = parts.app
   let others = peers.map(
     ({ name }): TurnPeer => ({ name, report: 'unreachable', unreachableMs: 0, blockedMs: 0 }),
   )
@@ -116,8 +118,8 @@ async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Peer
 
 /** The server declares all routes, because a peer takes a 404 for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
-  const { config, end, logger, snapshots } = parts
-  const { name, clock, clocks, certificates } = parts
+  const { config, clocks, end, snapshots } = parts
+  const { name, clock, logger, certificates, serving } = parts.app
   const notReady = () => {
     const { phase, blockers } = waiting
     const order = blockers.length === 0 ? '' : ` (after ${blockers.join(', ')})`
@@ -129,11 +131,17 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
     throw notReady()
   }
   const failed = new Promise<never>(() => {})
-  const waitingApp = { config, logger, tracer: null, failed, [Symbol.asyncDispose]: async () => {} }
-  const createServer = (_: typeof waitingApp, port: () => number) => {
+  const waitingParts = {
+    // The process goes on: its tracer stays open.
+    app: { logger, tracer: null },
+    config,
+    failed,
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const createServer = (_: typeof waitingParts, port: () => number) => {
     const refusing = Object.keys(scanRoutes).map((id) => [id, refuse])
     return buildServer({
-      ...parts.serving,
+      ...serving,
       routes: scanRoutes,
       handlers: {
         ...(Object.fromEntries(refusing) as Handlers<typeof scanRoutes>),
@@ -155,5 +163,5 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       ...(end !== null && { commonHeaders: () => headHeaders(end) }),
     })
   }
-  return startApp(waitingApp, createServer)
+  return startApp(waitingParts, createServer)
 }

@@ -120,9 +120,15 @@ export type Wallet = {
   idsOf(key: string): Promise<readonly ContractId[]>
 }
 
+/** Of the genesis. */
+export type NetworkRules = {
+  readonly names?: Partial<Genesis['names']>
+  readonly stateBytesPerDay?: number
+}
+
 export async function startNetwork(
   nodeCount: number,
-  names: Partial<Genesis['names']> = {},
+  rules: NetworkRules = {},
   /** How long ago the genesis was: with ten minutes and more, rounds close and offset 0 is pruned. */
   ageMicros = 1_000_000,
 ): Promise<Network> {
@@ -130,8 +136,8 @@ export async function startNetwork(
   const { clock, writerClock, advance } = createMovableClocks(ended.signal)
   const recordTime = clock.nowMicros() - ageMicros
   const { genesis, genesisHash, scans, operators, synchronizer } = createTestNetwork({
+    ...rules,
     nodeCount,
-    names,
     recordTime,
   })
   const logGenesis = { ...genesis, hash: genesisHash }

@@ -37,14 +37,18 @@ it('a trace shows a silent node, and the log has the refusal with the request id
       at: Number(new URL(network.peers[3]?.url ?? '').port),
     })
     const traceparent = `00-${TRACE}-${'cd'.repeat(8)}-01`
-    for (const _ of ['one', 'another'])
-      expect(await lookUp('three', '?quorum=strong', { traceparent })).toAnswer(200)
+    // Three of four nodes are asked, in an order that is drawn.
+    await until('the silent node to be asked', async () => {
+      const answer = await lookUp('three', '?quorum=strong', { traceparent })
+      expect(answer).toAnswer(200)
+      return answer.headers.get('x-quorum-asked')?.includes('sv-4') ? true : undefined
+    })
     expect((await lookUp('never', '?quorum=all')).status).toBeGreaterThan(500)
   }
   // Closing sends the remaining spans.
   const trace = collector.spans().filter(({ traceId }) => traceId === TRACE)
   const requests = trace.filter(({ parentSpanId }) => parentSpanId === 'cd'.repeat(8))
-  expect(requests.map(({ kind }) => kind)).toEqual([2, 2])
+  expect(new Set(requests.map(({ kind }) => kind))).toEqual(new Set([2]))
   const asked = trace.filter(
     ({ kind, parentSpanId }) =>
       kind === 3 && requests.some(({ spanId }) => spanId === parentSpanId),

@@ -3,7 +3,11 @@ import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
-import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
+import {
+  type Network,
+  type NetworkRules,
+  startNetwork as startScanNetwork,
+} from '@quorumscan/scan/testing'
 import { send, startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 
 /** Tokens outlast every jump in time. */
@@ -32,8 +36,11 @@ export type TestNetwork = AsyncDisposable &
   }
 
 /** One node confirms payments like many, and is cheaper. */
-export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
-  const network = await startScanNetwork(nodeCount)
+export async function startNetwork(
+  nodeCount = 1,
+  options: NetworkRules = {},
+): Promise<TestNetwork> {
+  const network = await startScanNetwork(nodeCount, options)
   const { genesis, clock, advance, holdNodes, file } = network
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   const nodes = await network.startNodes()

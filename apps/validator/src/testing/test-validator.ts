@@ -1,5 +1,6 @@
 /** For tests: a network with one validator and its users. */
 import { createLogger } from '@quorumscan/runtime'
+import type { NetworkRules } from '@quorumscan/scan/testing'
 import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
 import { startValidator } from '../server.ts'
@@ -22,8 +23,8 @@ export type TestValidator = AsyncDisposable & {
   until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>
 }
 
-export async function startTestValidator(): Promise<TestValidator> {
-  const network = await startNetwork()
+export async function startTestValidator(genesis: NetworkRules = {}): Promise<TestValidator> {
+  const network = await startNetwork(1, genesis)
   const start = () => startValidator(network.config, { logger, clock: network.clock })
   let validator = await start()
   const url = () => validator.url

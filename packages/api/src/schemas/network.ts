@@ -173,8 +173,10 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
     requests: count('Requests to it.'),
     errors: count('Those that failed.'),
     lastError: m.orNull(Type.String(), 'Why the last of them failed.'),
-    votes: count('Answers of it.'),
-    dissents: count('Answers of it that were outvoted.'),
+    votes: count(
+      'Answers of it. A lookup asks as many nodes as must agree, and a sample of them all nodes.',
+    ),
+    dissents: count('Answers of it that were outvoted, of those that it was asked for.'),
     latencyMs: m.orNull(Type.Number(), 'The latency of its answers, in milliseconds.'),
     latencyMsLast: m.orNull(Type.Number(), 'The latency of its last answer.'),
   }),

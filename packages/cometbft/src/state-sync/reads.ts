@@ -12,7 +12,9 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createPeerClient, type Peer } from '@quorumscan/runtime'
-import { EngineRefusedError, type EngineRpc, readBlockRange } from '../engine-rpc.ts'
+import type { CometbftOrdering } from '@quorumscan/verifier'
+import { readStatus } from '../engine-answers.ts'
+import { EngineRefusedError, type EngineRpc } from '../engine-rpc.ts'
 import {
   type EngineAnswer,
   type EngineRead,
@@ -28,6 +30,7 @@ const CONCURRENT_READS_MAX = 20
 
 export function createReadAnswers(
   options: Omit<Parameters<typeof openRequest>[1], 'nowMicros'> & {
+    /** The key of this member's engine. */
     readonly key: KeyPair
     readonly rpc: EngineRpc
     /** Sync anchors of this member. */
@@ -35,11 +38,11 @@ export function createReadAnswers(
     readonly clock: Clock
   },
 ): (request: Uint8Array) => Promise<Uint8Array> {
-  const { rpc, clock } = options
+  const { ownId, isPeer, genesisHash, key, rpc, clock } = options
   const shares = createShares('reads of an engine', { reads: CONCURRENT_READS_MAX })
 
   const reportAnchors = async (): Promise<AnchorReport> => {
-    const { earliest } = readBlockRange(await rpc.call('status'))
+    const { earliest } = readStatus(await rpc.call('status'))
     const named = options.anchors().map(({ height, blockHash }) => ({ height, blockHash }))
     return { earliest, beginnings: named }
   }
@@ -53,12 +56,12 @@ export function createReadAnswers(
     }
   }
   return async (bytes) => {
-    const now = { nowMicros: clock.nowMicros() }
-    const { text, read, nodeId } = openRequest(bytes, { ...options, ...now })
+    const nowMicros = clock.nowMicros()
+    const { text, read, nodeId } = openRequest(bytes, { ownId, isPeer, nowMicros, genesisHash })
     const release = shares.take(nodeId, { reads: 1 })
     if (release === null) throw new ScanError('OVERLOADED', `too many ${shares.pool}`)
     try {
-      return signAnswer(await answer(read), { ...options, request: text })
+      return signAnswer(await answer(read), { request: text, genesisHash, key })
     } finally {
       release()
     }
@@ -71,10 +74,24 @@ const ANSWER_MS_MAX = 4_000
 const ANSWER_BYTES_MAX = 256 * 1024
 const NONCE_BYTES = 16
 
-/** Another member, by the name that the genesis has for it. */
-export type OtherMember = Peer & {
+/** Another member, and its scan node, by the name that the genesis has for it. */
+export type OtherMember = {
+  /** Its address is read at each request: the node may move to another one. */
+  readonly node: Peer
   /** The id of its engine. */
   readonly nodeId: string
+}
+
+/** The other members whose scan nodes are known. @param options.ownId - The id of this member's engine. */
+export function otherMembers(
+  nodes: readonly Peer[],
+  options: { readonly ordering: Pick<CometbftOrdering, 'validators'>; readonly ownId: string },
+): readonly OtherMember[] {
+  const { ordering, ownId } = options
+  return nodes.flatMap((node) => {
+    const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
+    return nodeId === undefined || nodeId === ownId ? [] : [{ node, nodeId }]
+  })
 }
 
 export function createMemberReads(options: {
@@ -92,14 +109,14 @@ export function createMemberReads(options: {
     async read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer> {
       const nonce = toHex(random.bytes(NONCE_BYTES))
       const nowMicros = clock.nowMicros()
-      const to = member.nodeId
+      const { node, nodeId: to } = member
       const request = signRequest(read, { to, nowMicros, nonce, genesisHash, key })
       const asked = { path: '/v0/engine-reads', body: request.bytes, channel: 'bulk' } as const
       const bounds = { bytesMax: ANSWER_BYTES_MAX, timeoutMs: ANSWER_MS_MAX, signal }
-      const reply = await client.request(member.url, { ...asked, ...bounds })
-      if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
+      const reply = await client.request(node.url, { ...asked, ...bounds })
+      if (reply.status !== 200) throw new Error(`${node.name} answers with ${reply.status}`)
       const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
-      if (answer === null) throw new Error(`another engine answers for ${member.name}`)
+      if (answer === null) throw new Error(`another engine answers for ${node.name}`)
       return answer
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),

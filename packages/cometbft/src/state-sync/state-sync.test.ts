@@ -31,11 +31,14 @@ async function setUp(says: AnchorReport) {
     const one = await createStateSync({
       home,
       sockets: join(directory, 's'),
-      memberCount: 4,
+      set: { f: 1 },
       clock,
-      members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, url: '', nodeId: name })),
+      members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({
+        node: { name, url: '' },
+        nodeId: name,
+      })),
       reads: {
-        async read({ name }, { method }) {
+        async read({ node: { name } }, { method }) {
           if (method === 'commit') {
             readNames.push(name)
             if (name === hungName) await new Promise(() => {})

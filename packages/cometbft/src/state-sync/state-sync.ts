@@ -10,6 +10,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Clock, openAll, readParsed } from '@quorumscan/base'
 import { askInTurn, createPenalties, writeFileAtomic } from '@quorumscan/runtime'
+import type { MemberSet } from '@quorumscan/verifier'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
 import type { EngineAnswer, EngineRead } from './engine-read.ts'
 import { openLightSocket } from './light-sockets.ts'
@@ -42,7 +43,7 @@ export async function createStateSync(options: {
   /** What the paths of unix sockets begin with. */
   readonly sockets: string
   readonly members: readonly OtherMember[]
-  readonly memberCount: number
+  readonly set: Pick<MemberSet, 'f'>
   readonly reads: Pick<MemberReads, 'read'>
   /** The height of the newest block. */
   readonly height: () => number
@@ -75,7 +76,7 @@ export async function createStateSync(options: {
         if ('refusal' in answer) throw new Error(answer.refusal)
         const report = readAnchorReport(answer.result)
         if (report === null) throw new Error('it does not report its stored blocks')
-        reports.set(member.name, report)
+        reports.set(member.node.name, report)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
       }
@@ -105,7 +106,7 @@ export async function createStateSync(options: {
   }
   /** The sockets that lead to the members who named it, each to another one first. */
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
-    const all = members.filter(({ name }) => names.includes(name))
+    const all = members.filter(({ node }) => names.includes(node.name))
     const turn = (failedCount - 1) % all.length
     const named = failedCount === 0 ? all : all.slice(turn, turn + 1)
     const count = named.length === 0 ? 0 : Math.max(SERVERS_MIN, named.length)
@@ -134,8 +135,8 @@ export async function createStateSync(options: {
       if (isWanted() && nowMs - chosenMs < ATTEMPT_MS) return
       askedMs = nowMs
       const isStranded = block !== null && nowMs - progress.sinceMs >= STRANDED_MS
-      const { memberCount } = options
-      const chosen = chooseAnchor(await askAll(), { height, memberCount, isStranded })
+      const { set } = options
+      const chosen = chooseAnchor(await askAll(), { height, set, isStranded })
       if (chosen === null) return
       options.onChosen(chosen)
       failedCount = isWanted() ? failedCount + 1 : 0

@@ -15,7 +15,7 @@ const member = (earliest: number, ...beginnings: SyncAnchor[]): AnchorReport => 
 /** The anchor of one of four members, by default without blocks of its own. */
 function chosen(said: readonly AnchorReport[], height = 0, isStranded = false) {
   const byName = new Map(said.map((one, index) => [`sv-${index + 1}`, one]))
-  return chooseAnchor(byName, { height, memberCount: 4, isStranded })
+  return chooseAnchor(byName, { height, set: { f: 1 }, isStranded })
 }
 
 describe('the sync anchor', () => {

@@ -4,7 +4,7 @@
  * A block that f + 1 members name was decided, and a log can start with it. A block that f + 1 members have deleted
  * cannot be fetched.
  */
-import { maxFaulty } from '@quorumscan/verifier'
+import type { MemberSet } from '@quorumscan/verifier'
 import { z } from 'zod'
 
 /** More are not read: a member names the newest two. */
@@ -40,12 +40,12 @@ export function chooseAnchor(
   own: {
     /** The height of the newest block. */
     readonly height: number
-    readonly memberCount: number
+    readonly set: Pick<MemberSet, 'f'>
     /** It cannot take the next block, although others have it. */
     readonly isStranded: boolean
   },
 ): ChosenAnchor | null {
-  const needed = maxFaulty(own.memberCount) + 1
+  const needed = own.set.f + 1
   const lacking = [...reports.values()].filter(({ earliest }) => earliest > own.height + 1)
   if (lacking.length < needed && !own.isStranded) return null
   const chosen = new Map<string, ChosenAnchor>()

@@ -2,7 +2,7 @@
  * Submissions in flight. Each is stored before it is acknowledged, one for each change, and is sent until its outcome is
  * known: it is in the log, or its `notAfter` has passed. So a 200 is never lost, even if the process is killed (Rule 3).
  */
-import { anySignal, type Clock, held, withResolvers } from '@quorumscan/base'
+import { type Clock, held, linkedController, withResolvers } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import {
@@ -199,7 +199,13 @@ export class Dispatcher implements AsyncDisposable {
 
   #add(pending: PendingSubmission, release: () => void): Item {
     const { promise: outcome, resolve } = withResolvers<CompletionRecord>()
-    const item = { pending, resolve, outcome, release, over: new AbortController() }
+    const item = {
+      pending,
+      resolve,
+      outcome,
+      release,
+      over: linkedController(this.#closing.signal),
+    }
     this.#items.set(pending.entryHash, item)
     return item
   }
@@ -211,7 +217,7 @@ export class Dispatcher implements AsyncDisposable {
     const entry = {
       ...pending,
       bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
-      signal: anySignal([this.#closing.signal, over.signal]),
+      signal: over.signal,
       onApplied: (applied: AppliedEntry) => {
         const record = completionOf(applied, this.#participant)
         if (record !== undefined) this.#end(item, record, false)
@@ -242,9 +248,8 @@ export class Dispatcher implements AsyncDisposable {
 
   #end(item: Item, record: CompletionRecord, isExpired: boolean): void {
     const { pending, over } = item
-    if (over.signal.aborted) return
+    if (!this.#items.delete(pending.entryHash)) return
     over.abort()
-    this.#items.delete(pending.entryHash)
     this.#inFlight.remove(pending.entryHash)
     const ending = this.#complete(pending, isExpired ? record : null).then(() => {
       this.#ending.delete(pending.entryHash)

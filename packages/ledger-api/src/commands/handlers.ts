@@ -16,11 +16,12 @@ import {
 } from '../formats.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import { listHandler } from '../list.ts'
-import { transactionJson } from '../projection.ts'
+import { showTransaction } from '../projection.ts'
+import { transactionJson } from '../update-json.ts'
 import { completionError } from './completion-status.ts'
-import { openCommandCompletions, openCompletions } from './completions.ts'
+import { type CompletionsDeps, openCommandCompletions, openCompletions } from './completions.ts'
 import { checkRequest } from './request.ts'
-import { submit } from './submission.ts'
+import { type SubmissionDeps, submit } from './submission.ts'
 
 /** D-31. */
 const LEDGER_API_VERSION = '3.5.14'
@@ -30,26 +31,30 @@ const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 
 const USER_LIMITS = { maxRightsPerUser: RIGHTS_PER_USER_MAX, maxUsersPageSize: USERS_PAGE_MAX }
 
+type CommandsDeps = SubmissionDeps &
+  CompletionsDeps &
+  Pick<LedgerApiDeps, 'reads' | 'ledger' | 'dispatcher' | 'genesis' | 'now' | 'assertLive'>
+
 type Request = {
   readonly caller: Caller
   readonly signal: AbortSignal
   readonly traceparent: string | null
 }
 
-export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'commands' | 'version'> {
+export function commandHandlers(deps: CommandsDeps): LedgerHandlersOf<'commands' | 'version'> {
   return {
     async submitAsync(request) {
-      await accept(context, request, request.body)
+      await accept(deps, request, request.body)
       return {}
     },
     async submitAndWait(request) {
-      const { updateId, offset } = await submitAndWait(context, request, request.body)
+      const { updateId, offset } = await submitAndWait(deps, request, request.body)
       return { updateId, completionOffset: offset }
     },
     async submitAndWaitForTransaction(request) {
       const { body, caller } = request
       const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
-      return utf8(`{"transaction":${await submitAndShow(context, request, body.commands, view)}}`)
+      return utf8(`{"transaction":${await submitAndShow(deps, request, body.commands, view)}}`)
     },
     async submitAndWaitForTransactionTree(request) {
       const { body } = request
@@ -57,10 +62,10 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
         ...viewOfSubmitters(body, 'TRANSACTION_SHAPE_LEDGER_EFFECTS'),
         shape: 'tree',
       } as const
-      return utf8(`{"transactionTree":${await submitAndShow(context, request, body, view)}}`)
+      return utf8(`{"transactionTree":${await submitAndShow(deps, request, body, view)}}`)
     },
-    getCompletions: listHandler(context.reads, openCompletions(context), () => true),
-    getCommandCompletions: listHandler(context.reads, openCommandCompletions(context), () => true),
+    getCompletions: listHandler(deps.reads, openCompletions(deps), () => true),
+    getCommandCompletions: listHandler(deps.reads, openCommandCompletions(deps), () => true),
     async getLedgerApiVersion() {
       return {
         version: LEDGER_API_VERSION,
@@ -112,37 +117,33 @@ function transactionsOf(format: UpdateFormat): TransactionView {
 
 /** JSON of the transaction, also if the view shows none of its events. @throws {LedgerError} As `submitAndWait`. */
 async function submitAndShow(
-  context: LedgerApiDeps,
+  deps: CommandsDeps,
   request: Request,
   commands: JsCommands,
   view: TransactionView,
 ): Promise<string> {
-  const { offset } = await submitAndWait(context, request, commands)
-  const update = await context.reads.replica.history.updateAt(offset)
+  const { offset } = await submitAndWait(deps, request, commands)
+  const update = await deps.reads.replica.history.updateAt(offset)
   assert(update !== null, 'what was applied is in the history')
-  const json = transactionJson(
-    update,
-    { ...view, isShownEmpty: true },
-    context.genesis.synchronizerId,
-  )
-  assert(json !== null, 'an empty transaction is shown')
-  return json
+  const shown = showTransaction(update, view, { isShownEmpty: true })
+  assert(shown !== null, 'an empty transaction is shown')
+  return transactionJson(shown, deps.genesis.synchronizerId)
 }
 
-async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, body: JsCommands) {
-  context.assertLive()
-  const now = context.now()
-  const { deduplicationMicrosMax } = context.genesis
+async function accept(deps: CommandsDeps, { caller, traceparent }: Request, body: JsCommands) {
+  deps.assertLive()
+  const now = deps.now()
+  const { deduplicationMicrosMax } = deps.genesis
   const request = checkRequest(body, { caller, now, deduplicationMicrosMax, traceparent })
-  return await submit(context, request, { now })
+  return await submit(deps, request, { now })
 }
 
 /** @throws {LedgerError} The refusal of the completion. */
-async function submitAndWait(context: LedgerApiDeps, request: Request, body: JsCommands) {
-  const accepted = await accept(context, request, body)
+async function submitAndWait(deps: CommandsDeps, request: Request, body: JsCommands) {
+  const accepted = await accept(deps, request, body)
   const record = await settled(accepted.outcome, request.signal)
   const { outcome, offset } = record
-  if (outcome.kind === 'rejected') throw completionError(record, outcome, context.genesis)
+  if (outcome.kind === 'rejected') throw completionError(record, outcome, deps.genesis)
   return { updateId: outcome.updateId, offset }
 }
 

@@ -221,10 +221,12 @@ function checkHints({ prefetchContractKeys, tapsMaxPasses }: JsCommands): void {
 }
 
 // The specification has no numbers: Rule 1 bounds what one submission costs every replica.
-function checkBounds({ commands, disclosedContracts }: JsCommands, partyCount: number): void {
+function checkBounds(request: JsCommands, partyCount: number): void {
+  const { commands, actAs, readAs, disclosedContracts } = request
   if (commands.length > COMMANDS_MAX)
     throw invalidArgument(`a submission has at most ${COMMANDS_MAX} commands`)
-  if (partyCount > SUBMITTERS_MAX)
+  // A party that is named twice counts once of both lists together, and twice of its list.
+  if (Math.max(partyCount, actAs.length, readAs.length) > SUBMITTERS_MAX)
     throw invalidArgument(`a submission names at most ${SUBMITTERS_MAX} parties`)
   if (disclosedContracts.length > DISCLOSED_MAX)
     throw invalidArgument(`a submission discloses at most ${DISCLOSED_MAX} contracts`)

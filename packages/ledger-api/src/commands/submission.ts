@@ -3,7 +3,7 @@
  * (docs/upstream.md §L4.5, steps f to j). Then the dispatcher receives it.
  */
 import { randomHex } from '@quorumscan/base'
-import { LedgerError, type LedgerErrorCode } from '@quorumscan/errors'
+import { LedgerError, type LedgerErrorCode, ScanError } from '@quorumscan/errors'
 import { type Ledger, templateOf, templateRef } from '@quorumscan/ledger'
 import {
   type Command,
@@ -11,11 +11,13 @@ import {
   type Micros,
   participantOfKey,
   partyParticipant,
+  type UserId,
 } from '@quorumscan/model'
 import { dryRun } from '@quorumscan/submit'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { ReadCommand } from './commands.ts'
 import { refusalOf } from './completion-status.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import type { CheckedRequest } from './request.ts'
 
 type Refuse = (code: LedgerErrorCode, message: string) => never
@@ -25,13 +27,18 @@ const DECIDED_BY_LOG = new Set(['DUPLICATE_COMMAND', 'INVALID_DEDUPLICATION_PERI
 /** Templates that implement the one interface (D-31). */
 const HOLDINGS = new Set(['Coin', 'LockedCoin'])
 
+export type SubmissionDeps = Pick<
+  LedgerApiDeps,
+  'ledger' | 'registration' | 'dispatcher' | 'growth' | 'genesis' | 'genesisHash' | 'random'
+>
+
 /**
  * Returns once the submission is stored and cannot be lost.
  *
  * @throws {LedgerError} Definitely without effect, and without a completion.
  */
 export async function submit(
-  deps: LedgerApiDeps,
+  deps: SubmissionDeps,
   request: CheckedRequest,
   options: { readonly now: Micros },
 ): Promise<{ readonly outcome: Promise<CompletionRecord> }> {
@@ -60,13 +67,44 @@ export async function submit(
   const trace = request.traceparent === null ? {} : { traceparent: request.traceparent }
   const submission = { ...base, deduplication, commands, disclosed, ...trace }
   const own = { ledger, genesisHash, participant, random }
-  const dryRunResult = await dryRun(own, submission, { ...options, notBefore })
+  const { result, countedGrowth } = await dryRun(own, submission, { ...options, notBefore })
   // Interpretation looks for duplicates first. So a repeated change is reported as a duplicate, although its contracts may
   // be consumed: the submitter learns that it took effect, and where.
-  if (dryRunResult.kind === 'rejected' && !DECIDED_BY_LOG.has(dryRunResult.code))
-    throw refusalOf(dryRunResult, submissionId)
+  if (result.kind === 'rejected' && !DECIDED_BY_LOG.has(result.code))
+    throw refusalOf(result, submissionId)
   checkSynchronizers(request, genesis.synchronizerId, refuse)
-  return deps.dispatcher.dispatch({ ...submission, notBefore })
+  return await dispatchWithinShare(deps, { ...submission, notBefore }, countedGrowth)
+}
+
+/** @param growth - Of the user's share, until it is known that the submission had no effect. */
+async function dispatchWithinShare(
+  { dispatcher, growth: shares }: Pick<LedgerApiDeps, 'dispatcher' | 'growth'>,
+  input: Parameters<Dispatcher['dispatch']>[0],
+  growth: number,
+) {
+  const giveBack = takeShare(shares, input, growth)
+  try {
+    const { outcome } = await dispatcher.dispatch(input)
+    void outcome.then((record) => record.outcome.kind !== 'accepted' && giveBack())
+    return { outcome }
+  } catch (error) {
+    // Without a definite answer it may be stored, and take effect.
+    if (error instanceof ScanError && error.spec.definite) giveBack()
+    throw error
+  }
+}
+
+function takeShare(
+  shares: LedgerApiDeps['growth'],
+  { userId, submissionId }: { readonly userId: UserId; readonly submissionId: string },
+  growth: number,
+): () => void {
+  try {
+    return shares.take(userId, growth)
+  } catch (error) {
+    if (error instanceof ScanError) throw refusalOf(error, submissionId)
+    throw error
+  }
 }
 
 /** Step h, with one synchronizer. */

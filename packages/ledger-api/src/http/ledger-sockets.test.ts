@@ -161,7 +161,9 @@ it('without a request within 10 s the connection ends', async ({ start }) => {
   const { clock, connect: open } = await start((signal) => endless().open(signal))
   const silent = await open()
   const closed = once(silent, 'close')
-  await clock.advance(10_000)
+  await clock.advance(9_999)
+  expect(silent.readyState).toBe(silent.OPEN)
+  await clock.advance(1)
   const [code, reason] = await closed
   expect([code, String(reason)]).toEqual([1008, 'no request came within 10 s'])
 })

@@ -10,7 +10,13 @@ import {
 import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
-import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from '@quorumscan/users'
+import {
+  mergeRights,
+  RIGHTS_PER_USER_MAX,
+  type UserRecord,
+  type Users,
+  withoutRights,
+} from '@quorumscan/users'
 import { memberOf } from '@quorumscan/verifier'
 import { newUser } from '@quorumscan/wallet'
 import type { Caller } from '../callers.ts'
@@ -22,7 +28,6 @@ import {
   quoted,
   requiredUserId,
 } from '../commands/grammar.ts'
-import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import {
   readAnnotationsChange,
@@ -32,9 +37,7 @@ import {
   versionText,
 } from './metadata.ts'
 
-export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'users'> {
-  const { users } = context.store
-
+export function ledgerUserHandlers(users: Users): LedgerHandlersOf<'users'> {
   /** A user may read its own record, an administrator each record. */
   const recordFor = async (caller: Caller, id: string): Promise<UserRecord> => {
     requiredUserId(id, 'user_id')

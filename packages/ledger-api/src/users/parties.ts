@@ -32,8 +32,13 @@ import {
 /** Parties of one read of details. */
 const PARTIES_MAX = 100
 
-export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties'> {
-  const { store, registration } = context
+type PartiesDeps = Pick<
+  LedgerApiDeps,
+  'ledger' | 'store' | 'registration' | 'genesis' | 'participantId' | 'random' | 'assertLive'
+>
+
+export function partyHandlers(deps: PartiesDeps): LedgerHandlersOf<'parties'> {
+  const { ledger, store, registration, participantId } = deps
   const here = participantOfKey(registration.participant)
 
   const detailsOf = async (parties: readonly PartyId[]): Promise<LedgerPartyDetails[]> => {
@@ -54,18 +59,18 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     return details
   }
   const isAllocated = async (party: string): Promise<boolean> =>
-    isPartyId(party) && (await context.ledger.isPartyAllocated(party))
+    isPartyId(party) && (await ledger.isPartyAllocated(party))
 
   return {
     async allocateParty(request) {
-      context.assertLive()
+      deps.assertLive()
       const { body, signal } = request
       const hint =
-        body.partyIdHint === '' ? `party-${randomHex(context.random, 16)}` : body.partyIdHint
+        body.partyIdHint === '' ? `party-${randomHex(deps.random, 16)}` : body.partyIdHint
       if (partyIdOf(hint, registration.participant) === undefined)
         throw invalidArgument(`party_id_hint: ${quoted(hint)} is not 1 to 185 of A-Z a-z 0-9 _ -`)
       const synchronizerId = optionalSynchronizerId(body.synchronizerId, 'synchronizer_id')
-      if (synchronizerId !== '' && synchronizerId !== context.genesis.synchronizerId)
+      if (synchronizerId !== '' && synchronizerId !== deps.genesis.synchronizerId)
         throw invalidArgument(`this participant is not connected to ${quoted(synchronizerId)}`)
       const annotations = readNewAnnotations(body.localMetadata, 'local_metadata')
       const userId = body.userId === '' ? '' : requiredUserId(body.userId, 'user_id')
@@ -85,7 +90,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     async listParties(request) {
       const page = readPage(request.query, { sizeMax: PARTIES_PAGE_MAX, isToken: isPartyId })
       const prefix = request.query['filter-party'] ?? ''
-      const parties = await context.ledger.parties({ ...page, prefix })
+      const parties = await ledger.parties({ ...page, prefix })
       return { partyDetails: await detailsOf(parties), nextPageToken: nextPageToken(parties, page) }
     },
     async getParty(request) {
@@ -127,6 +132,6 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       })
       return { partyDetails: await detailsOfOne(party) }
     },
-    getParticipantId: async () => ({ participantId: context.participantId }),
+    getParticipantId: async () => ({ participantId }),
   }
 }

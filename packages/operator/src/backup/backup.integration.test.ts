@@ -155,6 +155,13 @@ it('backs up and restores a validator whose Redis runs elsewhere', async () => {
 it.each([
   ['QS_PROT', '4711', 'QS_PROT is not a variable that these processes read: did you mean QS_PORT?'],
   ['QS_PORT', 'abc', 'QS_PORT must be an integer from 0 to 65535, not "abc"'],
+  [
+    'QS_REWARDS_TO',
+    'nobody',
+    'QS_REWARDS_TO: is no party: write it as in alice::1220…, with 64 hex digits at the end',
+  ],
+  ['QS_ALLOW_READABLE_KEYS', 'yes', 'QS_ALLOW_READABLE_KEYS must be 0 or 1, not "yes"'],
+  ['QS_TLS_CERT', '/etc/tls/later.pem', 'set both QS_TLS_CERT and QS_TLS_KEY, or neither'],
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { overrides: { [name]: value } })).rejects.toThrow(

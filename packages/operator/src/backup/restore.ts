@@ -9,6 +9,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { EnvError, type EnvProblem } from '@quorumscan/base'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
 import {
   CommandError,
@@ -163,21 +164,21 @@ function readGenesisOf({ header, stage }: Stage): Genesis {
 function refuseWrongOverrides(staged: Stage): void {
   const file = join(staged.stage, CONFIG_FILE)
   writeFileAtomic(file, configOf(staged, staged.stage))
-  let all: readonly string[] = []
+  let all: readonly EnvProblem[] = []
   try {
-    readOperatorConfig(staged.header.role, file, (config) => {
-      all = validateProcesses(config)
-      return []
-    })
+    readOperatorConfig(staged.header.role, file, validateProcesses)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
+    if (error.cause instanceof EnvError) all = error.cause.problems
   }
   // The file that a variable names may come later: `run` reads it.
-  const names = Object.keys(staged.overrides)
-  const problems = all.filter((problem) => names.some((name) => problem.startsWith(`${name} `)))
+  const problems = all.filter(
+    ({ variable, others = [], place }) =>
+      [variable, ...others].some((name) => name in staged.overrides) && place !== 'file',
+  )
   if (problems.length > 0)
     throw new UsageError(
-      `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect them, and restore again`,
+      `nothing was restored: the variables of \`--set\` are wrong:\n${new EnvError(problems).message}\nCorrect them, and restore again`,
     )
 }
 

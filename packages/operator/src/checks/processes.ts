@@ -14,14 +14,7 @@ import {
   type MemoryUse,
 } from '@quorumscan/runtime'
 import { healthUrlOf, runningIn, type Service } from '@quorumscan/supervisor'
-import {
-  blockQuorumOf,
-  type Genesis,
-  maxFaulty,
-  memberOf,
-  memberSetOf,
-  quorumOf,
-} from '@quorumscan/verifier'
+import { type Genesis, maxFaulty, memberOf, memberSetOf, quorumOf } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { OperatorConfig } from '../run/operator-config.ts'
 import { RENEW_CERTIFICATE } from './certificates.ts'
@@ -224,7 +217,7 @@ export function checkLogHeight(
 
 /** Who votes on blocks. @param own - The name of this operator, which may be a member. */
 export function checkBlocks({ health }: Observed, genesis: Genesis, own: string): Check | null {
-  const { members, n } = memberSetOf(genesis)
+  const { members, n, blockQuorum } = memberSetOf(genesis)
   if (health?.ordering == null) return null
   const { height, connected, absent } = health.ordering
   const cutOff = members
@@ -236,7 +229,7 @@ export function checkBlocks({ health }: Observed, genesis: Genesis, own: string)
   ]
   if (missing.length === 0) return ok('blocks', `block ${height}, all vote`)
   const detail = [`block ${height}`, ...missing].join('; ')
-  const canLose = n - blockQuorumOf(n)
+  const canLose = n - blockQuorum
   // A validator has no vote, and follows with one connection.
   const isMember = members.some(({ name }) => name === own)
   return absent.length > canLose || (isMember && cutOff.length > canLose)

@@ -3,7 +3,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { type Env, EnvError, type EnvReader, readEnv, type VariableSpec } from '@quorumscan/base'
+import {
+  type Env,
+  EnvError,
+  type EnvProblem,
+  type EnvReader,
+  readEnv,
+  type VariableSpec,
+} from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE, readOperatorAddress } from '@quorumscan/config'
 import { isPeerToken, messageOfRead, readInput, UsageError } from '@quorumscan/runtime'
@@ -113,6 +120,24 @@ export type OperatorConfig = {
 }
 
 /**
+ * What could be read of a configuration, with or without problems. Null: it could not be read, which is one of its
+ * problems.
+ */
+export type UncheckedConfig = Omit<OperatorConfig, 'directory' | 'genesis' | 'members'> & {
+  readonly [Part in 'directory' | 'genesis' | 'members']: OperatorConfig[Part] | null
+}
+
+/** Whether all members order together. Without a genesis, the variables show it. */
+export function isMemberOrdered({
+  genesis,
+  variables,
+}: Pick<UncheckedConfig, 'genesis' | 'variables'>): boolean {
+  return genesis === null
+    ? Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
+    : genesis.ordering.driver === 'cometbft'
+}
+
+/**
  * What the configuration in the file runs, by the keys in its data directory.
  *
  * @throws {UsageError} If the directory has no key of that name.
@@ -199,7 +224,7 @@ function problemsOfLines(text: string): readonly string[] {
 export function readOperatorConfig(
   runs: Runnable,
   file: string,
-  judge: (config: OperatorConfig) => readonly string[],
+  judge: (config: UncheckedConfig) => readonly EnvProblem[],
 ): OperatorConfig {
   const variables = readVariables(file)
   const known = new Set<string>()
@@ -208,12 +233,12 @@ export function readOperatorConfig(
       variables,
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
-        const isKnown = (problem: string) =>
-          ((config.genesis === undefined || config.members === undefined) &&
-            FOLLOWS_FROM_GENESIS.test(problem)) ||
-          (!isNameKnown(config) && FOLLOWS_FROM_NAME.test(problem))
-        for (const problem of judge(withPlaceholders(config)))
-          if (!isKnown(problem)) reader.problem(problem)
+        /** Whether the problem only follows from another one. */
+        const follows = ({ variable }: EnvProblem) =>
+          ((config.genesis === null || config.members === null) &&
+            FOLLOW_FROM_GENESIS.has(variable)) ||
+          (!isNameKnown(config) && FOLLOW_FROM_NAME.has(variable))
+        for (const problem of judge(config)) if (!follows(problem)) reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
       ({ name }) => known.add(name),
@@ -222,19 +247,20 @@ export function readOperatorConfig(
     if (error instanceof EnvError)
       throw new UsageError(
         `the configuration in ${file} is wrong:\n${error.message}\nNothing was done. Correct it, and try again; docs/configuration.md describes every variable`,
+        { cause: error },
       )
     throw error
   }
 }
 
-/** The values that could be read. `directory`, `genesis` and `members` are missing if they are a problem. */
-type Found = Pick<OperatorConfig, 'runs' | 'name' | 'variables' | 'known'> & Partial<OperatorConfig>
-
 function readOperator(
   reader: EnvReader,
   given: Pick<OperatorConfig, 'runs' | 'variables' | 'known'>,
-): Found {
-  const files: { genesis?: Genesis; members?: readonly MemberFile[] } = {}
+): UncheckedConfig {
+  const files: { genesis: Genesis | null; members: readonly MemberFile[] | null } = {
+    genesis: null,
+    members: null,
+  }
   const name = reader.text('QS_NAME', OWN_VARIABLES.QS_NAME)
   const path = reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR)
   const genesisFile = reader.text('QS_GENESIS', {
@@ -251,77 +277,81 @@ function readOperator(
       return directory
     },
   })
-  const own = path === '' ? {} : { directory: dataDirectory(path) }
+  const directory = path === '' ? null : dataDirectory(path)
   const areReadableKeysAllowed = reader.flag(
     'QS_ALLOW_READABLE_KEYS',
     OPTIONAL_VARIABLES.QS_ALLOW_READABLE_KEYS,
   )
-  const found = { ...given, ...files, ...own, name, genesisFile, memberDirectory }
+  const found = { ...given, ...files, directory, name, genesisFile, memberDirectory }
   for (const problem of [
     ...problemsOfKeys(found, areReadableKeysAllowed),
     ...problemsOfMembers(found),
   ])
     reader.problem(problem)
-  const isMemberOrdered =
-    files.genesis?.ordering.driver === 'cometbft' ||
-    (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
   const { QS_BACKUPS, QS_BACKUP_RECIPIENT } = BACKUP_VARIABLES
   const backupDirectory = reader.optional('QS_BACKUPS', QS_BACKUPS)
   const backupRecipient = reader.optional('QS_BACKUP_RECIPIENT', QS_BACKUP_RECIPIENT)
   reader.optional(REDIS_MEMORY_VARIABLE, REDIS_MEMORY_SPEC) // `planOperator` reads it.
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, range: [1, PORT_MAX] as const }
-  const synchronizerPort = isMemberOrdered ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
+  const synchronizerPort = isMemberOrdered(found) ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
   const operatorAddress = readOperatorAddress(reader)
   const consoleTokenFile = readConsoleTokenFile(reader, operatorAddress !== null)
-  if (operatorAddress === null || 'port' in operatorAddress)
-    return {
-      ...found,
-      backupDirectory,
-      backupRecipient,
-      synchronizerPort,
-      operatorAddress,
-      consoleTokenFile,
-    }
-  reader.problem('QS_OPERATOR_ADDRESS: `run` serves HTTP: name host:port, not a unix socket')
-  return { ...found, backupDirectory, backupRecipient, synchronizerPort }
+  const isSocket = operatorAddress !== null && !('port' in operatorAddress)
+  if (isSocket)
+    reader.problem({
+      variable: 'QS_OPERATOR_ADDRESS',
+      place: 'value',
+      why: '`run` serves HTTP: name host:port, not a unix socket',
+    })
+  return {
+    ...found,
+    backupDirectory,
+    backupRecipient,
+    synchronizerPort,
+    operatorAddress: isSocket ? null : operatorAddress,
+    consoleTokenFile,
+  }
 }
 
 function readConsoleTokenFile(reader: EnvReader, hasListener: boolean): string | null {
   const file = reader.optional('QS_CONSOLE_TOKEN_FILE', OPTIONAL_VARIABLES.QS_CONSOLE_TOKEN_FILE)
   if (file === null) return null
   if (!hasListener)
-    reader.problem('QS_CONSOLE_TOKEN_FILE: the console is at QS_OPERATOR_ADDRESS, which is not set')
+    reader.problem({
+      variable: 'QS_CONSOLE_TOKEN_FILE',
+      place: 'value',
+      why: 'the console is at QS_OPERATOR_ADDRESS, which is not set',
+    })
   try {
     parseConsoleToken(readFileSync(file, 'utf8'))
   } catch (error) {
-    reader.problem(`QS_CONSOLE_TOKEN_FILE: ${messageOfRead(error, file)}`)
+    reader.problem({
+      variable: 'QS_CONSOLE_TOKEN_FILE',
+      place: 'file',
+      why: messageOfRead(error, file),
+    })
   }
   return file
 }
 
 /** These name nodes, which are not known without a genesis, and their addresses, which are in the member files. */
-const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
+const FOLLOW_FROM_GENESIS = new Set(['QS_NODES', 'QS_SEEDS', 'QS_PUBLIC_URL', 'QS_ENGINE_PEERS'])
 
 /** `run` sets these from the name of the operator. */
-const FOLLOWS_FROM_NAME = /^QS_(?:NODE_NAME|PUBLIC_URL)\b/
+const FOLLOW_FROM_NAME = new Set(['QS_NODE_NAME', 'QS_PUBLIC_URL'])
 
 /** Whether the operator has a name, and the genesis names it, if it must. */
-function isNameKnown({ runs, name, genesis }: Pick<Found, 'runs' | 'name' | 'genesis'>): boolean {
+function isNameKnown({
+  runs,
+  name,
+  genesis,
+}: Pick<UncheckedConfig, 'runs' | 'name' | 'genesis'>): boolean {
   return (
     name !== '' &&
     (runs !== 'sv' ||
-      genesis === undefined ||
+      genesis === null ||
       memberSetOf(genesis).members.some((node) => node.name === name))
   )
-}
-
-/** Fills missing values for further checks. Without a genesis, the variables show how the network orders. */
-function withPlaceholders(config: Found): OperatorConfig {
-  const { variables } = config
-  const ofMember = variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS']
-  const ordering = { driver: ofMember ? 'cometbft' : 'redis' }
-  const genesis = { nodes: [], ordering } as unknown as Genesis
-  return { directory: dataDirectory('/'), genesis, members: [], ...config } as OperatorConfig
 }
 
 /**
@@ -342,11 +372,19 @@ export function memberFilesOf(directory: string): readonly string[] {
 }
 
 /** Problems of keys that are missing, or are not those that the others know. */
-function problemsOfKeys(found: Found, areReadableAllowed: boolean): readonly string[] {
+function problemsOfKeys(
+  found: Pick<UncheckedConfig, 'runs' | 'name' | 'directory' | 'genesis' | 'members'>,
+  areReadableAllowed: boolean,
+): readonly EnvProblem[] {
   const { runs, name, directory, genesis, members } = found
   // Of a name that the genesis lacks, no key is the right one.
-  if (directory === undefined || !isNameKnown(found)) return []
-  const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
+  if (directory === null || !isNameKnown(found)) return []
+  const wrong = (why: string): EnvProblem => ({
+    variable: 'QS_DATA_DIR',
+    place: 'file',
+    sentence: `QS_DATA_DIR, QS_NAME: ${why}`,
+  })
+  const inGenesis = genesis === null ? {} : publicKeysOf(genesis, runs, name)
   const inFile: Readonly<Record<string, string | undefined>> =
     members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys ?? {}
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
@@ -358,11 +396,13 @@ function problemsOfKeys(found: Found, areReadableAllowed: boolean): readonly str
       areReadableAllowed,
       publicIn: known === undefined ? null : source,
     })
-    if ('problem' in key) return [`QS_DATA_DIR, QS_NAME: ${key.problem}`]
+    if ('problem' in key) return [wrong(key.problem)]
     if ([key.publicKey, nodeIdOf(key.publicKey)].includes(known ?? key.publicKey)) return []
     return [
-      `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
-        'that was made for this network, or name its genesis and member files',
+      wrong(
+        `${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
+          'that was made for this network, or name its genesis and member files',
+      ),
     ]
   })
 }
@@ -394,35 +434,47 @@ export function problemsOfMembers({
   name,
   genesis,
   members,
-  memberDirectory = '',
-}: Found): readonly string[] {
-  if (genesis === undefined || members === undefined) return []
+  memberDirectory,
+}: Pick<
+  UncheckedConfig,
+  'runs' | 'name' | 'genesis' | 'members' | 'memberDirectory'
+>): readonly EnvProblem[] {
+  if (genesis === null || members === null) return []
   const { members: nodes } = memberSetOf(genesis)
-  const { ordering } = genesis
-  const isMemberOrdered = ordering.driver === 'cometbft'
+  const areOrdering = genesis.ordering.driver === 'cometbft'
+  const wrong = (variable: string, why: string): EnvProblem => ({ variable, place: 'file', why })
   return [
     ...nodes.flatMap((node) => {
       const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
       if (member?.role !== 'super-validator')
         return [
-          `QS_MEMBERS: ${memberDirectory} has no file of ${node.name}: put ${node.name}.member.json there, which its operator has`,
+          wrong(
+            'QS_MEMBERS',
+            `${memberDirectory} has no file of ${node.name}: put ${node.name}.member.json there, which its operator has`,
+          ),
         ]
       const { keys, url, engineAddress } = member
       if (keys.scan !== node.scanKey || keys.operator !== node.operatorKey)
-        return [`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`]
-      if (url === null) return [`QS_MEMBERS: the file of ${node.name} has no url`]
-      return isMemberOrdered && engineAddress === null
-        ? [`QS_MEMBERS: the file of ${node.name} has no address of its engine`]
+        return [wrong('QS_MEMBERS', `the genesis has other keys of ${node.name} than its file`)]
+      if (url === null) return [wrong('QS_MEMBERS', `the file of ${node.name} has no url`)]
+      return areOrdering && engineAddress === null
+        ? [wrong('QS_MEMBERS', `the file of ${node.name} has no address of its engine`)]
         : []
     }),
     ...(runs === 'sv' && name !== '' && !nodes.some((node) => node.name === name)
       ? [
-          `QS_NAME: the genesis names no super-validator ${name}, but ${nodes.map((node) => node.name).join(', ')}`,
+          wrong(
+            'QS_NAME',
+            `the genesis names no super-validator ${name}, but ${nodes.map((node) => node.name).join(', ')}`,
+          ),
         ]
       : []),
-    ...(runs === 'synchronizer' && isMemberOrdered
+    ...(runs === 'synchronizer' && areOrdering
       ? [
-          'QS_GENESIS: this network has no synchronizer, because all super-validators order together',
+          wrong(
+            'QS_GENESIS',
+            'this network has no synchronizer, because all super-validators order together',
+          ),
         ]
       : []),
   ]

@@ -8,7 +8,7 @@ import { groupsOf } from '../backup/restore.ts'
 import { ROLE_OF } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
-import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
+import { isMemberOrdered, type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
 import { lockDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
@@ -26,8 +26,8 @@ export type OperatorLogOptions = OwnNode & { readonly config: OperatorConfig }
  * @throws {UsageError} If something is missing or wrong.
  */
 export function readLogConfig(file: string): OperatorConfig {
-  return readOperatorConfig('synchronizer', file, ({ genesis }) => {
-    if (genesis.ordering.driver === 'cometbft') throw new CommandError(NO_SINGLE_LOG)
+  return readOperatorConfig('synchronizer', file, (config) => {
+    if (isMemberOrdered(config)) throw new CommandError(NO_SINGLE_LOG)
     return []
   })
 }

@@ -6,6 +6,7 @@ import {
   type Clock,
   type Env,
   EnvError,
+  type EnvProblem,
   type NoteVariable,
   readEnv,
   type Variable,
@@ -31,6 +32,7 @@ import { type RedisService, type Service, urlOfSocket } from '@quorumscan/superv
 import type { Genesis } from '@quorumscan/verifier'
 import { memberSetOf } from '@quorumscan/verifier'
 import type { MemberFile } from '../ceremony/member.ts'
+import { dataDirectory } from '../data-directory.ts'
 import {
   LOG_WRITER_SECRET,
   LOOPBACK,
@@ -42,7 +44,7 @@ import {
 } from '../plan.ts'
 import { REDIS_MEMORY_VARIABLE, redisMemoryBudget } from '../redis-memory.ts'
 import { makeSecret } from '../secrets.ts'
-import type { OperatorConfig } from './operator-config.ts'
+import { isMemberOrdered, type OperatorConfig, type UncheckedConfig } from './operator-config.ts'
 
 const CONFIG_OF = {
   scan: readScanConfig,
@@ -61,8 +63,8 @@ const LOOPBACK_VARIABLES = {
 }
 
 /** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
-export function planOperator(config: OperatorConfig, machine: Machine, logWriter: string) {
-  const { runs, name, genesis, variables, synchronizerPort } = config
+export function planOperator(config: UncheckedConfig, machine: Machine, logWriter: string) {
+  const { runs, name, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
   const { operatorAddress } = config
@@ -94,17 +96,13 @@ export function planOperator(config: OperatorConfig, machine: Machine, logWriter
   const at = operatorAddress ?? { host, port }
   const url = `http://${urlHost(ANY_ADDRESS.includes(at.host) ? LOOPBACK : at.host)}:${at.port}`
   const own = { runs, name, redis, port, url, variables: { ...shared, ...listenerOf(name) } }
-  const isMemberOrdered = genesis.ordering.driver === 'cometbft'
-  return plan(machine, { ...own, synchronizer: isMemberOrdered ? synchronizer : null })
+  return plan(machine, { ...own, synchronizer: isMemberOrdered(config) ? synchronizer : null })
 }
 
 /** The services of an operator, without the programs, sockets and secrets of a start. */
-export function planUnstarted(config: OperatorConfig) {
-  const entryFiles = { scan: '', synchronizer: '', validator: '' }
-  const programs = { redisServer: '', engineProgram: null, entryFiles }
-  const places = { socketDirectory: '/', logFileOf: () => null }
-  const machine = { ...programs, ...places, directory: config.directory, env: {} }
-  return planOperator(config, machine, '')
+export function planUnstarted(config: UncheckedConfig) {
+  // A directory that is not named is a problem of the configuration; the other variables are read all the same.
+  return planOperator(config, unstarted(config.directory ?? dataDirectory('/')), '')
 }
 
 /** The configuration of a process, by its variables. @throws {EnvError} With all that is missing or wrong. */
@@ -112,33 +110,43 @@ export function readServiceConfig({ kind, app }: Service, note?: NoteVariable) {
   return CONFIG_OF[kind](app.env, note)
 }
 
-/** What the process reads at its start and compares with the genesis. @throws {EnvError} With what it would report. */
-function assertAgreement({ kind, app }: Service, note: NoteVariable, genesis: Genesis): void {
-  // Without a genesis, that is the problem.
-  const isKnown = memberSetOf(genesis).n > 0
+/**
+ * What the process reads at its start and compares with the genesis.
+ *
+ * @param genesis - Null: it could not be read, which is the problem.
+ * @throws {EnvError} With what it would report.
+ */
+function assertAgreement(
+  { kind, app }: Service,
+  note: NoteVariable,
+  genesis: Genesis | null,
+): void {
   switch (kind) {
     case 'scan': {
       const config = readScanConfig(app.env, note)
-      if (isKnown) assertRewardsLeave(config, svPartyOf(nodeIn(config, genesis).node))
+      if (genesis !== null) assertRewardsLeave(config, svPartyOf(nodeIn(config, genesis).node))
       break
     }
     case 'synchronizer': {
       const config = readSynchronizerConfig(app.env, note)
-      if (isKnown) confirmingNodesIn(config.nodes, genesis)
-      if (isKnown && config.ordering.driver === 'cometbft') memberOrderingIn(genesis)
+      if (genesis === null) break
+      confirmingNodesIn(config.nodes, genesis)
+      if (config.ordering.driver === 'cometbft') memberOrderingIn(genesis)
       break
     }
     case 'validator': {
       const config = readValidatorConfig(app.env, note)
-      if (isKnown) trustRuleIn(config, genesis)
+      if (genesis !== null) trustRuleIn(config, genesis)
     }
   }
 }
 
 /** What follows from the member files: addresses of nodes, and the engines with which its own connects. */
-function peersOf({ name, genesis, members }: Pick<OperatorConfig, 'name' | 'genesis' | 'members'>) {
+function peersOf({ name, genesis, members: known }: UncheckedConfig) {
+  const members = known ?? []
+  const nodes = genesis === null ? [] : memberSetOf(genesis).members
   // In the order of the genesis.
-  const svs = memberSetOf(genesis).members.flatMap((node) =>
+  const svs = nodes.flatMap((node) =>
     members.filter((one) => one.role === 'super-validator' && one.name === node.name),
   )
   const engineOf = ({ keys }: MemberFile) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
@@ -234,7 +242,7 @@ export function scanConfigOf(config: OperatorConfig): ScanConfig {
  * All that is wrong with the variables, and with the files that they name. The processes would report it one after the
  * other, between the lines of others.
  */
-export function validateProcesses(config: OperatorConfig): readonly string[] {
+export function validateProcesses(config: UncheckedConfig): readonly EnvProblem[] {
   const { variables, runs } = config
   const { specs, problems } = readVariablesOfProcesses(config)
   const known = new Set([...config.known, ...specs.keys()])
@@ -243,34 +251,37 @@ export function validateProcesses(config: OperatorConfig): readonly string[] {
   )
   problems.push(...problemsOfFiles(variables, checkByName))
   if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
-    problems.push(
-      'QS_OPERATOR_ADDRESS is not set. With TLS, `run` checks the health of the process at this address. Set it, for example to 127.0.0.1:9464',
-    )
+    problems.push({
+      variable: 'QS_OPERATOR_ADDRESS',
+      place: 'value',
+      sentence:
+        'QS_OPERATOR_ADDRESS is not set. With TLS, `run` checks the health of the process at this address. Set it, for example to 127.0.0.1:9464',
+    })
   problems.push(...problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
-  return [...new Set(problems)]
+  return problems
 }
 
 /** The variables that name files which the processes read, such as certificates and tokens. */
-export function fileVariablesOf(config: OperatorConfig): ReadonlySet<string> {
+export function fileVariablesOf(config: UncheckedConfig): ReadonlySet<string> {
   const { specs } = readVariablesOfProcesses(config)
   return new Set([...specs.keys()].filter((name) => specs.get(name)?.file !== undefined))
 }
 
 /** The variables that `run` and the processes of this configuration read, also of a wrong one. */
-export function variablesOf(config: OperatorConfig): ReadonlySet<string> {
+export function variablesOf(config: UncheckedConfig): ReadonlySet<string> {
   return new Set([...config.known, ...readVariablesOfProcesses(config).specs.keys()])
 }
 
 /** The variables that the processes read, and what is missing or wrong. */
-function readVariablesOfProcesses(config: OperatorConfig) {
+function readVariablesOfProcesses(config: UncheckedConfig) {
   const specs = new Map<string, Variable>()
-  const problems = planUnstarted(config).flatMap((service) => {
+  const problems = planUnstarted(config).flatMap((service): readonly EnvProblem[] => {
     try {
       assertAgreement(service, (variable) => specs.set(variable.name, variable), config.genesis)
       return []
     } catch (error) {
-      if (!(error instanceof EnvError)) throw error
-      return error.message.split('\n')
+      if (!(error instanceof EnvError) || error.problems.length === 0) throw error
+      return error.problems
     }
   })
   return { specs, problems }
@@ -280,8 +291,8 @@ function readVariablesOfProcesses(config: OperatorConfig) {
 function problemsOfFiles(
   variables: Env,
   checkByName: ReadonlyMap<string, NonNullable<Variable['file']>>,
-): readonly string[] {
-  const problems: string[] = []
+): readonly EnvProblem[] {
+  const problems: EnvProblem[] = []
   const textByName = new Map<string, string>()
   for (const [name, check] of checkByName) {
     const file = variables[name]
@@ -291,19 +302,25 @@ function problemsOfFiles(
       check(text)
       textByName.set(name, text)
     } catch (error) {
-      problems.push(`${name}: ${messageOfRead(error, file)}`)
+      problems.push({ variable: name, place: 'file', why: messageOfRead(error, file) })
     }
   }
   const [cert, key] = [textByName.get('QS_TLS_CERT'), textByName.get('QS_TLS_KEY')]
   const pair = cert === undefined || key === undefined ? null : problemOfCertificate({ cert, key })
-  return pair === null ? problems : [...problems, pair]
+  if (pair !== null) problems.push({ variable: 'QS_TLS_CERT', place: 'file', sentence: pair })
+  return problems
 }
 
 /** Problems of variables that nothing reads: most are misspelt. */
 function problemsOfNames(
   variables: Env,
   { known, redis }: { readonly known: ReadonlySet<string>; readonly redis: string },
-): readonly string[] {
+): readonly EnvProblem[] {
+  const unread = (variable: string, sentence: string): EnvProblem => ({
+    variable,
+    place: 'name',
+    sentence,
+  })
   return Object.entries(variables).flatMap(([name, value]) => {
     if (known.has(name))
       return name.startsWith(`${redis}_`) &&
@@ -311,13 +328,16 @@ function problemsOfNames(
         value &&
         !variables[redis]
         ? [
-            `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs no such file. Leave it out, or set ${redis}`,
+            unread(
+              name,
+              `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs no such file. Leave it out, or set ${redis}`,
+            ),
           ]
         : []
     const hint = didYouMean(name, [...known])
     // The file may hold variables of other programs, such as NODE_OPTIONS.
     if (!name.startsWith('QS_') && hint === '') return []
-    return [`${name} is not a variable that these processes read${hint}`]
+    return [unread(name, `${name} is not a variable that these processes read${hint}`)]
   })
 }
 

@@ -12,7 +12,7 @@ import { createConsole } from '../console/console.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine, metricsSocketOf } from '../plan.ts'
 import { makeLogTokens, makeNodeTokens, makeSecret } from '../secrets.ts'
-import { type OperatorConfig, parseConsoleToken } from './operator-config.ts'
+import { isMemberOrdered, type OperatorConfig, parseConsoleToken } from './operator-config.ts'
 import { openOperatorListener } from './operator-listener.ts'
 import { type OwnNode, planOperator } from './operator-services.ts'
 import { lockDirectory } from './own-redis.ts'
@@ -39,8 +39,8 @@ export async function runOperator(
 ) {
   const { config, redisServer, entryFiles, clock, log } = options
   const { report } = log
-  const { directory, genesis, name } = config
-  const isMemberOrdered = genesis.ordering.driver === 'cometbft'
+  const { directory, name } = config
+  const isOrdering = isMemberOrdered(config)
   return openAll(async (resources) => {
     refuse([checkDirectory(config)]) // A full disk, or files that it cannot read: before it locks the directory.
     const lock = await lockDirectory(directory, clock).catch((cause: unknown) => {
@@ -53,7 +53,7 @@ export async function runOperator(
     const { socketDirectory, endedCount } = resources.opened(lock)
     if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
     await refuseFailed(options, report)
-    const engineProgram = isMemberOrdered
+    const engineProgram = isOrdering
       ? await findEngine({ ...options.env, ...config.variables })
       : null
     const inherited = Object.entries(withoutServiceManager(options.env)).filter(
@@ -61,12 +61,12 @@ export async function runOperator(
     )
     const env = Object.fromEntries(inherited)
     const machine = { directory, socketDirectory, redisServer, entryFiles, engineProgram, env }
-    if (isMemberOrdered) makeLogTokens(directory, name, [name])
+    if (isOrdering) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, logFileOf: () => null }, logWriter)
     const node = services.find(({ kind }) => kind === 'scan')
     const nodeUrl = node?.app.env['QS_PUBLIC_URL']
-    if (isMemberOrdered) makeNodeTokens(directory, name, nodeUrl ? [{ name, url: nodeUrl }] : [])
+    if (isOrdering) makeNodeTokens(directory, name, nodeUrl ? [{ name, url: nodeUrl }] : [])
     const wereReady = held(
       {
         owner: 'operator',

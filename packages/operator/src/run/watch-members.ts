@@ -2,7 +2,7 @@
  * Watches the directory of member files, and passes changes on to the running processes: validators that are admitted or
  * removed, and members with other addresses. The processes read the file that is written here (`QS_PEERS_FILE`).
  */
-import { type Clock, onReload } from '@quorumscan/base'
+import { type Clock, describeProblem, onReload } from '@quorumscan/base'
 import { createRateLimitedLog, messageOf, repeat, writeFileUnlessEqual } from '@quorumscan/runtime'
 import { isSameMember, type MemberFile, sequenceOf } from '../ceremony/member.ts'
 import { type OperatorConfig, problemsOfMembers, readMembers } from './operator-config.ts'
@@ -28,7 +28,7 @@ export function watchMembers(
   const look = (): void => {
     const found = readMembers(memberDirectory).map((file) => newerOf(file, members))
     const wrong = problemsOfMembers({ ...config, members: found })
-    if (wrong.length > 0) throw new Error(wrong.join('; '))
+    if (wrong.length > 0) throw new Error(wrong.map(describeProblem).join('; '))
     problems.forget()
     const changes = changesBetween(members, found)
     members = found

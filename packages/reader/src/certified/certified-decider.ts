@@ -15,6 +15,7 @@ import { drop, NEVER, send } from '../driver/decider-protocol.ts'
 import { proveTime } from '../driver/proven-time.ts'
 import {
   createSource,
+  hedgeMs,
   noteAnswer,
   noteFailure,
   noteLie,
@@ -36,7 +37,6 @@ import {
 } from './certified-state.ts'
 import {
   flightsOf,
-  hedgeMs,
   isCredible,
   requestsWhileSuspicious,
   silentMs,

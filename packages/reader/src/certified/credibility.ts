@@ -4,7 +4,7 @@
  * or been silent for 2 s.
  */
 import { isBelowOffset } from '@quorumscan/verifier/certified'
-import { expectedMs, HEDGE_MS_MAX, type NodeObservations } from '../source/source.ts'
+import { expectedMs, HEDGE_FACTOR, type NodeObservations } from '../source/source.ts'
 import type {
   CheckedAnswer,
   Ending,
@@ -17,10 +17,6 @@ import type {
 const CONSULTED_AFTER_MS = 2000
 /** Checkpoints are at most ten seconds apart: an older state is held back, or ordering stalls. */
 const SUSPICIOUS_AGE_MS = 12_000
-/** The reader also asks another node when one takes this many times its usual latency. */
-const HEDGE_FACTOR = 3
-/** Not before: a pause of either process would double the load. */
-const HEDGE_MS_MIN = 50
 
 /** How many nodes to ask at a time while the best answer is suspiciously old. */
 export function requestsWhileSuspicious(
@@ -102,11 +98,6 @@ export function undecided(state: ReaderState, read: Read): Ending {
 
 export function flightsOf({ sources }: ReaderState, read: Read): readonly RequestInFlight[] {
   return sources.flatMap(({ flights }) => flights.filter((flight) => flight.read === read))
-}
-
-/** How long after a request the reader also asks another node. */
-export function hedgeMs(source: NodeObservations): number {
-  return Math.min(Math.max(HEDGE_FACTOR * expectedMs(source), HEDGE_MS_MIN), HEDGE_MS_MAX)
 }
 
 /** How long after a request a node is silent. */

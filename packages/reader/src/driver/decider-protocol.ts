@@ -2,7 +2,7 @@
  * The protocol between a decider and its driver.
  *
  * A decider is a deterministic `step(state, event)`. It updates only its state, which extends `DeciderContext`, and has
- * no clock, no sockets and no randomness. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times
+ * no clock and no sockets, and no randomness but what its state is given. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times
  * of the context, calls `step`, and performs the effects that `step` has pushed.
  */
 import { endFlight, type Flight, type Source } from '../source/source.ts'

@@ -5,8 +5,7 @@
  * while others complete the addresses, is not asked for a minute while another one is there.
  */
 
-import type { CryptoPort } from '@quorumscan/verifier'
-import { memberSetOf } from '@quorumscan/verifier'
+import { type CryptoPort, linkedController, memberSetOf } from '@quorumscan/verifier'
 import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import { ReaderError, type ReaderOptions } from '../reader-options.ts'
@@ -75,8 +74,8 @@ export function createDirectory(options: {
   const penalize = (url: string) => penaltyUntilMs.set(url, reader.clock.monotonicMs() + PENALTY_MS)
 
   const ask = async (url: string): Promise<void> => {
-    const abort = new AbortController()
-    const giveUp = () => abort.abort(new Error('no answer'))
+    const abort = linkedController(options.signal)
+    const giveUp = () => abort.abort()
     const forget = () => asking.delete(url)
     const lose = () => {
       forget()
@@ -92,7 +91,7 @@ export function createDirectory(options: {
         path: '/v0/scans',
         bytesMax: scansBytesMax(memberSetOf(reader.genesis).n),
         isPublicOnly: !allowPrivate && !seeds.includes(url),
-        signal: AbortSignal.any([abort.signal, options.signal]),
+        signal: abort.signal,
       })
       // 5xx and 429 are of a server, or its proxy, that cannot answer now.
       if (reply.status >= 500 || reply.status === 429) return

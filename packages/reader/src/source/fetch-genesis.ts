@@ -1,6 +1,12 @@
 /** Fetches the genesis document of a pinned hash (D-34). Any seed may serve it; none has to be trusted. */
 
-import { type CryptoPort, type Genesis, GenesisError, toHex } from '@quorumscan/verifier'
+import {
+  type CryptoPort,
+  type Genesis,
+  GenesisError,
+  linkedController,
+  toHex,
+} from '@quorumscan/verifier'
 import { GET, type Transport } from './transport.ts'
 
 /** The answer of a seed that is not the pinned genesis. */
@@ -26,7 +32,7 @@ export async function fetchGenesis(options: {
   readonly crypto: CryptoPort
 }): Promise<Genesis> {
   const { genesisHash, seeds, transport, signal, crypto } = options
-  const decided = new AbortController()
+  const decided = linkedController(signal)
   const ask = async (seed: string): Promise<Genesis> => {
     const { status, body } = await transport.request({
       ...GET,
@@ -34,7 +40,7 @@ export async function fetchGenesis(options: {
       path: '/v0/genesis',
       bytesMax: GENESIS_BYTES_MAX,
       isPublicOnly: false, // Seeds are configured.
-      signal: AbortSignal.any([signal, decided.signal]),
+      signal: decided.signal,
     })
     const text = new TextDecoder().decode(body)
     if (status === 200 && toHex(await crypto.sha256(new Uint8Array(body))) === genesisHash)

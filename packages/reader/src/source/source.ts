@@ -37,7 +37,7 @@ export type NodeObservations = {
   refusesUntilMs: number
   /** When the newest of its requests that have ended was sent. */
   newestEndedSentAtMs: number
-  /** When it was last asked for its newest certificate. */
+  /** When it was last asked for its newest certificate, or for its head. */
   polledAtMs: number
   /** Newest offset that it proved. */
   head: number | null
@@ -46,6 +46,10 @@ export type NodeObservations = {
 
 /** A client waits no longer for a silent source before it asks another one as well, whatever the source sends meanwhile. */
 export const HEDGE_MS_MAX = 150
+/** A reader also asks another node when one takes this many times its usual latency. */
+export const HEDGE_FACTOR = 3
+/** Not before: a pause of either process would double the load. */
+const HEDGE_MS_MIN = 50
 
 /** The least weight of one answer in the average. */
 const LATENCY_WEIGHT_MIN = 1 / 8
@@ -92,6 +96,11 @@ export function endFlight<F extends Flight<F>>(flight: F): boolean {
 
 export function expectedMs({ latencyMs }: NodeObservations): number {
   return latencyMs ?? UNKNOWN_MS
+}
+
+/** How long after a request a reader also asks another node. */
+export function hedgeMs(source: NodeObservations): number {
+  return Math.min(Math.max(HEDGE_FACTOR * expectedMs(source), HEDGE_MS_MIN), HEDGE_MS_MAX)
 }
 
 /** The nodes that accept requests: the fastest first, failing ones last. */

@@ -1,15 +1,13 @@
 /**
- * Decides on an item as votes arrive and nodes fail (D-38): an answer, a second round, or an outcome without an
- * answer. `tally.ts` counts the votes.
+ * When is a read decided: as votes arrive and nodes fail (D-38), an answer, a second round, or an outcome without an
+ * answer. `tally.ts` counts the votes. The history of the local replica is compared with that of the nodes.
  */
 import { isAbsence, isEntryAnswer } from '../answers/batch.ts'
 import { parseJson } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
 import { isForkAt } from '../votes/histories.ts'
-import { claimedByMany } from '../votes/pins.ts'
 import type { Decided } from '../votes/read-outcome.ts'
 import {
-  createBallot,
   discardGroup,
   type Group,
   largestGroup,
@@ -17,25 +15,35 @@ import {
   type Verdict,
   type Vote,
 } from '../votes/tally.ts'
-import { claimedHeads, nextPin } from './heads.ts'
+import { isUnusable } from './ask.ts'
+import { cannotReachThreshold, claimedByMany, claimedHeads, nextPin } from './offset.ts'
+import { type Ending, participation, undecided } from './outcome.ts'
 import {
+  type Comparison,
+  createRound,
+  finish,
   type Item,
   isPruned,
   isSelfPinned,
-  type NodeVoteState,
+  type Node,
+  note,
+  notePoint,
   type ReadTarget,
   type Round,
+  type State,
   type Undecided,
-} from './item.ts'
-import type { Node } from './node.ts'
-import { compareAt, isUncompared } from './own-history.ts'
-import { type Ending, participation, undecided } from './undecided.ts'
-import { cannotReachThreshold, isUnusable } from './usable.ts'
-import { finish, type State, wait } from './voted-state.ts'
+  wait,
+} from './state.ts'
 
 const MALFORMED = 'malformed answer'
 /** How long an answer waits for the local replica, which is compared afterwards too. */
 const LOCAL_HASH_WAIT_MS = 50
+/** For this long a node that was outvoted is asked last. */
+const OUTVOTED_MS = 60_000
+/** Offsets remembered: some seconds of reading under load. */
+const OFFSETS_MAX = 256
+const COMPARE_AGAIN_MS = 1000 // The local replica may reach the offset later than the nodes.
+const COMPARISONS_MAX = 20
 
 /** Ends the item, or begins its second round, if what is known suffices. */
 export function decide(state: State, item: Item): void {
@@ -57,7 +65,8 @@ export function decide(state: State, item: Item): void {
       continue // The second round may still decide.
     else if (verdict.kind === 'insufficient') {
       // A pruned offset can be read again at a newer one.
-      if (!isPruned(round) || !repin(state, item, round)) endUndecided(state, item, round, verdict)
+      if (!isPruned(state, round) || !repin(state, item, round))
+        endUndecided(state, item, round, verdict)
     }
     // Lagging, or agreed on an old offset: a second round at a lower or newer one.
     else if (!repin(state, item, round)) endAsLagging(state, item)
@@ -80,13 +89,7 @@ export function endAsLagging(state: State, item: Item): void {
 /** Adds a round at the pin. */
 export function startRound(state: State, item: Item, pin: number | null): void {
   if (pin !== null) compareAt(state, pin)
-  item.rounds.push({
-    pin,
-    startedAtMs: state.nowMs,
-    ballot: createBallot(),
-    voteStates: new Array<NodeVoteState>(state.nodes.length).fill('open'),
-    reasons: new Map(),
-  })
+  item.rounds.push(createRound(state, pin))
 }
 
 /** Starts the second round. Returns false if the item had one, or no other pin could decide. */
@@ -146,7 +149,7 @@ function accept(state: State, item: Item, round: Round, group: Group): void {
   const { nodes } = state
   for (const other of round.ballot.groups)
     if (other !== group)
-      for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
+      for (const voter of other.voters) noteDissent(state, nodes[voter] as Node, group) // Voters are nodes.
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
   if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
@@ -156,6 +159,14 @@ function accept(state: State, item: Item, round: Round, group: Group): void {
     ...group.vote,
     ...participation(state, { item, round, group }),
   })
+}
+
+/** The node was outvoted. Where one vote decides, none outvotes another: it counts for both sides. */
+export function noteDissent(state: State, node: Node, decidedBy: Pick<Group, 'voters'>): void {
+  const { faultyMax, nodes, nowMs } = state
+  node.counters.dissents++
+  if (faultyMax > 0) node.mistrustedUntilMs = nowMs + OUTVOTED_MS
+  else for (const voter of decidedBy.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
 }
 
 /** Lets transports stop reading answers that are longer than the decided one. */
@@ -185,4 +196,44 @@ function isAnswer(asked: ReadTarget, { answer, recordTime }: Vote): boolean {
   const body = parseJson(answer)
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   return isObject && asked.request.isValid?.(body) !== false
+}
+
+/** Compares the replica at an offset that is about to be read. */
+function compareAt(state: State, offset: number): void {
+  const { hasReplica, ownHistory } = state
+  if (!hasReplica || ownHistory.has(offset)) return
+  for (const [other, comparison] of ownHistory) if (isDue(state, comparison)) compare(state, other)
+  const fresh = { isKnown: false, isAsking: false, tries: 0, askedAtMs: 0 }
+  ownHistory.set(offset, fresh)
+  const [oldest = offset] = ownHistory.keys()
+  if (ownHistory.size > OFFSETS_MAX) ownHistory.delete(oldest)
+  compare(state, offset)
+}
+
+/** Notes the reply of the replica; null: it has no history at the offset. */
+export function noteCompared(state: State, offset: number, historyHash: string | null): void {
+  const comparison = state.ownHistory.get(offset)
+  if (comparison !== undefined) {
+    comparison.isAsking = false
+    comparison.isKnown = historyHash !== null
+  }
+  if (historyHash !== null) notePoint(state, null, { offset, historyHash })
+}
+
+/** Whether the first question to the replica about the offset is still open. */
+function isUncompared({ ownHistory }: State, offset: number): boolean {
+  const comparison = ownHistory.get(offset)
+  return comparison?.isAsking === true && comparison.tries === 1
+}
+
+function isDue({ nowMs }: State, { isKnown, isAsking, tries, askedAtMs }: Comparison): boolean {
+  return !isKnown && !isAsking && tries < COMPARISONS_MAX && nowMs - askedAtMs >= COMPARE_AGAIN_MS
+}
+
+function compare(state: State, offset: number): void {
+  const comparison = state.ownHistory.get(offset) as Comparison // Asked only of what is remembered.
+  comparison.isAsking = true
+  comparison.tries++
+  comparison.askedAtMs = state.nowMs
+  note(state, { kind: 'compare', offset })
 }

@@ -1,8 +1,8 @@
 /**
- * The reader of votes: all nodes are asked, and equal answers of enough of them decide (D-34 to D-39).
+ * The reader of votes: as many nodes are asked as must agree, and their equal answers decide (D-34 to D-40).
  *
- * Lookups of one moment reach `voted-decider.ts` together. It asks the nodes for their heads, chooses the offset that
- * all are asked at (the pin), sends batches and counts the votes. The driver (`../driver/run.ts`) owns sockets, clock
+ * Lookups of one moment reach `step.ts` together. It asks the nodes for their heads, chooses the offset to read at (the
+ * pin), sends batches to enough nodes and counts the votes. The driver (`../driver/run.ts`) owns sockets, clock
  * and callers. This file provides the rest: addresses, and the history of the local replica to compare with the nodes'.
  */
 
@@ -27,11 +27,19 @@ import type { Address } from '../source/address-book.ts'
 import { PrivateAddressError } from '../source/transport.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
-import type { CallOutcome, ReadTarget, Undecided, VoteGroupWithAnswer } from './item.ts'
-import { createNode, nodeStatus } from './node.ts'
-import { requestOf } from './request-spec.ts'
-import { step } from './voted-decider.ts'
-import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
+import { requestOf } from './ask.ts'
+import {
+  type CallOutcome,
+  createNode,
+  createState,
+  type Fact,
+  nodeStatus,
+  type ReaderEvent,
+  type ReadTarget,
+  type Undecided,
+  type VoteGroupWithAnswer,
+} from './state.ts'
+import { step } from './step.ts'
 
 export type Reader = ReturnType<typeof createReader>
 
@@ -48,6 +56,7 @@ const DIGEST_DIGITS = 16
  */
 export function createReader(options: ReaderOptions) {
   const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
+  const { random = unpredictable } = options
   const nodes = memberSetOf(genesis)
     .members.map(({ name }) => name)
     .filter((name) => isTrusted(options.trust, name))
@@ -76,7 +85,7 @@ export function createReader(options: ReaderOptions) {
   )
   const { nodeCount, faultyMax, trust, floor, directory } = base
   const hasReplica = localHistoryHash !== undefined
-  const state = createState({ nodes, nodeCount, faultyMax, trust, waitMs, hasReplica })
+  const state = createState({ nodes, nodeCount, faultyMax, trust, waitMs, hasReplica, random })
 
   const note = (fact: Fact): void => {
     switch (fact.kind) {
@@ -181,6 +190,12 @@ export function createReader(options: ReaderOptions) {
       driver.close(base.close())
     },
   }
+}
+
+/** From 0 to below 1. */
+function unpredictable(): number {
+  const [drawn = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1))
+  return drawn / 2 ** 32
 }
 
 /** Replaces the answers of a dispute by their digests. */

@@ -1,7 +1,7 @@
 /** The outcomes of a verified read (D-38), as one union, so that a caller cannot mistake one for another. */
 import type { Threshold, TrustRule } from '@quorumscan/verifier'
 
-/** Which nodes took part, in every outcome. Node names are in genesis order. */
+/** Which nodes took part, in every outcome. `agreed` and `dissented` are among those that were asked. Node names are in genesis order. */
 export type Participation = {
   /** Equal votes that were needed. */
   readonly threshold: number
@@ -9,6 +9,8 @@ export type Participation = {
   readonly nodeCount: number
   /** Only these members counted; null: all members. */
   readonly trust: TrustRule | null
+  /** The nodes that were asked for their votes, of a read by votes. The others may agree or not. */
+  readonly asked?: readonly string[]
   /** Nodes whose valid votes arrived in time. */
   readonly answered: number
   readonly agreed: readonly string[]

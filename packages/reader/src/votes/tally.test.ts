@@ -1,7 +1,15 @@
 import { maxFaulty, quorumOf, utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { castVote, createBallot, tallyVerdict, type Vote } from './tally.ts'
+import {
+  castVote,
+  createBallot,
+  isSameVote,
+  largestGroup,
+  tallyVerdict,
+  type Vote,
+  withdrawVote,
+} from './tally.ts'
 
 const vote = (answer: string, more: Partial<Vote> = {}): Vote => ({
   offset: 1,
@@ -12,7 +20,7 @@ const vote = (answer: string, more: Partial<Vote> = {}): Vote => ({
 })
 
 function ballotOf(votes: readonly Vote[]) {
-  const ballot = createBallot()
+  const ballot = createBallot(isSameVote)
   for (const [voter, one] of votes.entries()) castVote(ballot, { voter, vote: one })
   return ballot
 }
@@ -36,6 +44,23 @@ describe('votes', () => {
     const ballot = ballotOf([vote('yes')])
     expect(() => castVote(ballot, { voter: 0, vote: vote('yes') })).toThrow(RangeError)
     expect(() => castVote(ballot, { voter: 0, vote: vote('no') })).toThrow(RangeError)
+  })
+
+  it('are withdrawn by a node that votes again', () => {
+    const ballot = ballotOf([vote('yes'), vote('yes'), vote('no')])
+    withdrawVote(ballot, 2)
+    expect(ballot).toMatchObject({ votedCount: 2, groups: [{ voters: [0, 1] }] })
+    castVote(ballot, { voter: 2, vote: vote('yes') })
+    expect(largestGroup(ballot)?.voters).toEqual([0, 1, 2])
+    withdrawVote(ballot, 0)
+    withdrawVote(ballot, 0)
+    expect(ballot).toMatchObject({ votedCount: 2, groups: [{ voters: [1, 2] }] })
+  })
+
+  it('count together by the comparison that is given', () => {
+    const ballot = createBallot((a: number, b: number) => a % 10 === b % 10)
+    for (const [voter, one] of [7, 17, 8, 27].entries()) castVote(ballot, { voter, vote: one })
+    expect(ballot.groups.map(({ voters }) => voters)).toEqual([[0, 1, 3], [2]])
   })
 })
 
@@ -61,7 +86,9 @@ describe('a verdict', () => {
 
   it('needs a threshold from 1 to n', () => {
     for (const threshold of [0, 5, Number.NaN])
-      expect(() => tallyVerdict(createBallot(), { ...calm, threshold })).toThrow(RangeError)
+      expect(() => tallyVerdict(createBallot(isSameVote), { ...calm, threshold })).toThrow(
+        RangeError,
+      )
   })
 
   const voting = fc.integer({ min: 1, max: 13 }).chain((nodeCount) =>
@@ -83,7 +110,7 @@ describe('a verdict', () => {
         const truth = nodes.map((node, index) =>
           index < maxFaulty(nodeCount) || node === null || node.length > 1 ? node : 'truth',
         )
-        const ballot = createBallot()
+        const ballot = createBallot(isSameVote)
         for (const [voter, node] of truth.entries())
           if (node !== null && node !== 'failed' && node !== 'lagging')
             castVote(ballot, { voter, vote: vote(node) })
@@ -99,7 +126,7 @@ describe('a verdict', () => {
     fc.assert(
       fc.property(voting, ({ nodeCount, threshold, nodes }) => {
         const count = (kind: string) => nodes.filter((node) => node === kind).length
-        const ballot = createBallot()
+        const ballot = createBallot(isSameVote)
         const waiting: number[] = []
         for (const [voter, node] of nodes.entries())
           if (node === null) waiting.push(voter)

@@ -11,13 +11,18 @@ import { bytesEqual } from '@quorumscan/verifier'
 export type Vote = HistoryPoint & { readonly answer: Uint8Array<ArrayBuffer> }
 
 /** Equal votes and the voters (indices) that cast them, in order of arrival. */
-export type Group = { readonly vote: Vote; readonly voters: number[] }
+export type Group<V = Vote> = { readonly vote: V; readonly voters: number[] }
 
-/** The votes on one request at one offset. `castVote` and `discardGroup` change it. */
-export type Ballot = { readonly groups: Group[]; votedCount: number }
+/** The votes on one request, of nodes at one offset. Only the functions of this file change it. */
+export type Ballot<V = Vote> = {
+  readonly groups: Group<V>[]
+  votedCount: number
+  /** Which votes count together. */
+  readonly isSame: (a: V, b: V) => boolean
+}
 
-export function createBallot(): Ballot {
-  return { groups: [], votedCount: 0 }
+export function createBallot<V>(isSame: (a: V, b: V) => boolean): Ballot<V> {
+  return { groups: [], votedCount: 0, isSame }
 }
 
 /** Votes count together only where offset, record time, history hash and answer bytes are equal (D-35). */
@@ -36,13 +41,13 @@ export function isSameVote(a: Vote, b: Vote): boolean {
  *
  * @throws {RangeError} If this voter has voted already. Each node counts once (D-35), so that is a bug of the caller.
  */
-export function castVote(
-  ballot: Ballot,
-  { voter, vote }: { readonly voter: number; readonly vote: Vote },
-): Group {
-  const { groups } = ballot
+export function castVote<V>(
+  ballot: Ballot<V>,
+  { voter, vote }: { readonly voter: number; readonly vote: V },
+): Group<V> {
+  const { groups, isSame } = ballot
   if (groups.some(({ voters }) => voters.includes(voter))) throw new RangeError('a node votes once')
-  let joined = groups.find((group) => isSameVote(group.vote, vote))
+  let joined = groups.find((group) => isSame(group.vote, vote))
   if (joined === undefined) {
     joined = { vote, voters: [] }
     groups.push(joined)
@@ -52,6 +57,17 @@ export function castVote(
   return joined
 }
 
+/** Removes the vote of a voter, which votes again. */
+export function withdrawVote<V>(ballot: Ballot<V>, voter: number): void {
+  const { groups } = ballot
+  const index = groups.findIndex(({ voters }) => voters.includes(voter))
+  const group = groups[index]
+  if (group === undefined) return
+  ballot.votedCount--
+  group.voters.splice(group.voters.indexOf(voter), 1)
+  if (group.voters.length === 0) groups.splice(index, 1)
+}
+
 /** Removes the votes of a group, which are not an answer. */
 export function discardGroup(ballot: Ballot, group: Group): void {
   ballot.groups.splice(ballot.groups.indexOf(group), 1)
@@ -59,8 +75,8 @@ export function discardGroup(ballot: Ballot, group: Group): void {
 }
 
 /** The first of the largest groups; undefined without votes. */
-export function largestGroup(ballot: Ballot): Group | undefined {
-  let largest: Group | undefined
+export function largestGroup<V>(ballot: Ballot<V>): Group<V> | undefined {
+  let largest: Group<V> | undefined
   for (const group of ballot.groups)
     if (largest === undefined || group.voters.length > largest.voters.length) largest = group
   return largest

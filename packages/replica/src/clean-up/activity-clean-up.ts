@@ -7,13 +7,13 @@ import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
-import { type HeadState, writeFenced } from '../ingest/store.ts'
 import { expiredUntil } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
+import { type HeadState, writeFenced } from '../storage/store.ts'
 
 /** Rows, and notices, per pass: about 2 ms of Redis each, which reads wait for. */
 export const ACTIVITY_CLEAN_UP_PORTION = 200

@@ -4,11 +4,11 @@
  */
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
-import { partyMember, putVersions, type StoredVersions } from '../ingest/plan-versions.ts'
-import { type HeadState, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { KEYS } from '../storage/keys.ts'
+import { partyMember, putVersions, type StoredVersions } from '../storage/plan-versions.ts'
+import { type HeadState, readVersions, type WriteOutcome, writeFenced } from '../storage/store.ts'
 import { decodeEnded, type Version } from '../storage/versions.ts'
 
 /** Versions per pass: about 2 ms of Redis, which reads wait for. */

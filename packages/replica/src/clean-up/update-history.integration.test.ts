@@ -5,11 +5,11 @@ import { createManualClock, listen, untilTrue } from '@quorumscan/testkit'
 import { itWithRedis as it } from '@quorumscan/testkit/fixtures'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
-import { ARCHIVALS_FIELD, PRUNED_FIELD, THROUGH_FIELD } from '../ingest/plan-histories.ts'
-import { loadHeadState } from '../ingest/store.ts'
 import { openReplica, type Replica } from '../replica.ts'
 import { archivalsKey, KEYS } from '../storage/keys.ts'
 import { createLayout } from '../storage/layout.ts'
+import { ARCHIVALS_FIELD, PRUNED_FIELD, THROUGH_FIELD } from '../storage/plan-histories.ts'
+import { loadHeadState } from '../storage/store.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
 import { growRandomLog } from '../testing/random-log.ts'
 import { beginHistory } from './update-history.ts'
@@ -94,6 +94,8 @@ it('finds the archival of a contract until it is pruned, over restarts', async (
     // Ids with the same prefix as those of archived contracts.
     for (const id of lives.keys())
       expect(await whole.history.archivalOf(id.slice(0, -40).padEnd(id.length, '0'))).toBe(null)
+    expect(await connection.xlen(KEYS.updates)).toBeGreaterThan(0)
+    expect(await connection.zcard(KEYS.completions)).toBeGreaterThan(0)
     // Pruned updates are hidden before they are deleted.
     await connection.hset(KEYS.history, PRUNED_FIELD, cut)
     await check(whole, cut)
@@ -105,6 +107,8 @@ it('finds the archival of a contract until it is pruned, over restarts', async (
   await again.prune(log.length)
   await check(again, log.length)
   expect(await connection.zcard(KEYS.updateTags)).toBe(0)
+  expect(await connection.xlen(KEYS.updates)).toBe(0)
+  expect(await connection.zcard(KEYS.completions)).toBe(0)
   connection.disconnect()
 })
 

@@ -6,14 +6,6 @@ import type { Offset } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import {
-  ARCHIVALS_FIELD,
-  PRUNED_FIELD,
-  putArchivals,
-  THROUGH_FIELD,
-  tagMembers,
-} from '../ingest/plan-histories.ts'
-import { type HeadState, type WriteOutcome, writeAtHead } from '../ingest/store.ts'
 import { completionsBelow } from '../reads/completions.ts'
 import type { Store } from '../reads/contracts.ts'
 import {
@@ -28,7 +20,15 @@ import type { StoredHead } from '../storage/head.ts'
 import { BUCKETS } from '../storage/intern.ts'
 import { archivalsKey, KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
+import {
+  ARCHIVALS_FIELD,
+  PRUNED_FIELD,
+  putArchivals,
+  THROUGH_FIELD,
+  tagMembers,
+} from '../storage/plan-histories.ts'
 import { readUpdates } from '../storage/scripts.ts'
+import { type HeadState, type WriteOutcome, writeAtHead } from '../storage/store.ts'
 
 /** Bytes of updates that are pruned or indexed at once: some 2 ms of Redis, and 10 ms of work. */
 const PORTION_BYTES = 256 * 1024

@@ -8,11 +8,15 @@ import { createStateHistory } from '../state-tree/state-history.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
 import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
+import { planBatch } from '../storage/plan.ts'
+import {
+  planSyntheticEntries,
+  syntheticEntries,
+  touchedVersions,
+} from '../storage/plan-versions.ts'
+import type { Step } from '../storage/step.ts'
+import { loadHeadState, writeFenced } from '../storage/store.ts'
 import { createTimeline } from '../storage/timeline.ts'
-import { planBatch } from './plan.ts'
-import { planSyntheticEntries, syntheticEntries, touchedVersions } from './plan-versions.ts'
-import type { Step } from './step.ts'
-import { loadHeadState, writeFenced } from './store.ts'
 
 export type GenesisContext = {
   readonly genesis: Genesis

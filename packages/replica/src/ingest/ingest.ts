@@ -11,16 +11,15 @@ import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activi
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
 import { beginHistory } from '../clean-up/update-history.ts'
 import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
-import { fetchCells } from '../reads/cells.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { SnapshotMaker } from '../snapshot/maker.ts'
 import { SnapshotError } from '../snapshot/records.ts'
 import type { StateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
+import type { InterpretedEntry } from '../storage/step.ts'
+import { type HeadState, isStored, writeSteps } from '../storage/store.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
-import { interpretBatch } from './interpret-batch.ts'
-import type { InterpretedEntry } from './step.ts'
-import { type HeadState, isStored, writeSteps } from './store.ts'
+import { type BatchContext, interpretBatch } from './interpret-batch.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of this process's clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
@@ -38,6 +37,8 @@ const RETRY_MS = 1_000
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
+  /** Reads the newest state, for interpretation. */
+  readonly fetch: BatchContext['fetch']
   readonly state: StateTreeUpdater
   /** Takes snapshots of the written state; null: none are taken. */
   readonly maker: SnapshotMaker | null
@@ -103,7 +104,7 @@ async function followFromHead(
     readonly isBehindLog: boolean
   },
 ): Promise<void> {
-  const { signal, isBehindLog } = context
+  const { genesis, genesisHash, layout, participant, fetch, signal, isBehindLog } = context
   context.maker?.abandon()
   const headState = await loadOrStart(redis, context, signal)
   // Loading a snapshot is quicker than applying the log from its beginning.
@@ -112,8 +113,8 @@ async function followFromHead(
   if (!(await context.state.ensureLoaded(redis, headState))) return
   context.onHeadState(headState, [])
   if (
-    context.participant !== undefined &&
-    (await beginHistory(redis, headState, context)) === 'fenced'
+    participant !== undefined &&
+    (await beginHistory(redis, headState, { layout, signal })) === 'fenced'
   )
     return
   const working = new WorkingState()
@@ -130,9 +131,11 @@ async function followFromHead(
     while (rest.length > 0) {
       const ready = await untilApplicable(rest, context)
       const interpreting = interpretBatch(ready, headState.head, {
-        ...context,
+        genesis,
+        genesisHash,
+        ...(participant !== undefined && { participant }),
         state: working,
-        fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
+        fetch,
       })
       const entries = await interpreting.catch(async (error: unknown) => {
         // The error is not a bug if Redis was wiped during the interpretation.
@@ -145,12 +148,14 @@ async function followFromHead(
       context.maker?.note(entries, headState)
       const retainFrom = context.maker?.retainFrom() ?? null
       context.onWriting(entries.at(-1)?.offset ?? headState.head.offset)
-      const batch = { steps: entries, state, retainFrom, layout: context.layout, signal }
+      const batch = { steps: entries, state, retainFrom, layout, signal }
       if ((await writeSteps(redis, headState, batch)) === 'fenced') return
       context.onHeadState(headState, entries)
       context.maker?.written(headState, context.state.history())
       if (working.cellCount > CELLS_MAX) working.clear()
-      if ((await keepClean(redis, headState, { ...context, entries, retainFrom })) === 'fenced')
+      if (
+        (await keepClean(redis, headState, { genesis, entries, retainFrom, signal })) === 'fenced'
+      )
         return
       rest = rest.slice(entries.length)
     }
@@ -190,19 +195,19 @@ async function untilApplicable(
 async function keepClean(
   redis: Redis,
   headState: HeadState,
-  context: Pick<IngestContext, 'genesis' | 'signal'> & {
+  batch: Pick<IngestContext, 'genesis' | 'signal'> & {
     readonly entries: readonly InterpretedEntry[]
     readonly retainFrom: Micros | null
   },
 ): Promise<'written' | 'fenced'> {
-  const { signal, entries } = context
+  const { genesis, entries, retainFrom, signal } = batch
   for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(headState) > 0; pass++)
     if ((await cleanUp(redis, headState, signal)) === 'fenced') return 'fenced'
   const added = entries.reduce((sum, entry) => sum + (entry.activities?.length ?? 0), 0)
   // Twice what the batch added can go with it, so that rows never pile up.
   const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
   for (let pass = 0; pass < passes; pass++) {
-    const outcome = await cleanUpActivities(redis, headState, context)
+    const outcome = await cleanUpActivities(redis, headState, { genesis, retainFrom, signal })
     if (outcome === 'fenced') return 'fenced'
     if (outcome === 'done') break
   }

@@ -4,9 +4,9 @@ import { itWithRedis } from '@quorumscan/testkit/fixtures'
 import { expect } from 'vitest'
 import { fetchCells } from '../reads/cells.ts'
 import { createLayout } from '../storage/layout.ts'
+import { type HeadState, writeSteps } from '../storage/store.ts'
 import { loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
-import { type HeadState, writeSteps } from './store.ts'
 
 const it = itWithRedis.extend(
   'interpretCounted',

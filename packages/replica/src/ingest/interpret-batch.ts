@@ -20,11 +20,11 @@ import {
   type WorkingState,
 } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
-import { completionOf } from '../reads/completions.ts'
 import { storedRow, treeRow } from '../storage/activity-member.ts'
+import { completionOf } from '../storage/completions.ts'
+import type { InterpretedEntry } from '../storage/step.ts'
 import { encodeUpdate, StoredUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
-import type { InterpretedEntry } from './step.ts'
 
 /**
  * Bytes of entries that are interpreted at once, 10 ms of usual entries. Then lookups are served. An entry that is made

@@ -2,7 +2,7 @@
 import { fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
-import { decodeChange } from '../ingest/plan.ts'
+import { decodeChange } from '../storage/change-records.ts'
 import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readActiveContracts, type Store } from './contracts.ts'

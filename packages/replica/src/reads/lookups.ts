@@ -2,7 +2,7 @@
 import { assert } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
-import { syntheticEntries } from '../ingest/plan-versions.ts'
+import { syntheticEntries } from '../storage/plan-versions.ts'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import { type ActivityBody, type ActivityPage, readActivities } from './activity-reads.ts'
 import type { Store } from './contracts.ts'

@@ -1,15 +1,7 @@
 /** Reads of the newest applied state: the reading part of the port `Ledger`, and what wallets and the /v2 surface need. */
 import { assert, type Clock } from '@quorumscan/base'
 import { type DueItem, growthOf, type Ledger } from '@quorumscan/ledger'
-import type {
-  Contract,
-  ContractId,
-  EntryResult,
-  Micros,
-  Offset,
-  PartyId,
-  Submission,
-} from '@quorumscan/model'
+import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
@@ -106,12 +98,7 @@ export function createNewestReads(context: {
     },
     async dryRun(...[submission, { notBefore = 0 } = {}]: Parameters<Ledger['dryRun']>) {
       const now = Math.max(clock.nowMicros(), notBefore)
-      return (await dryRun(store, submission, { genesis, genesisHash, now })).result
-    },
-    /** As `dryRun`, with the bytes by which the state would grow (`growthOf`). */
-    async judge(submission: Submission): Promise<{ result: EntryResult; growth: number }> {
-      const options = { genesis, genesisHash, now: clock.nowMicros() }
-      const { result, delta } = await dryRun(store, submission, options)
+      const { result, delta } = await dryRun(store, submission, { genesis, genesisHash, now })
       return { result, growth: result.kind === 'accepted' ? growthOf(delta) : 0 }
     },
   }

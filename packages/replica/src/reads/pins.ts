@@ -1,8 +1,8 @@
 /** Decides which offsets can be read, and waits for one that is close ahead (D-10). */
-import { anySignal, type Clock, held } from '@quorumscan/base'
+import { type Clock, held, linkedController } from '@quorumscan/base'
 import { isOffset, type Offset } from '@quorumscan/model'
 import type { HistoryPoint } from '@quorumscan/verifier'
-import type { HeadState } from '../ingest/store.ts'
+import type { HeadState } from '../storage/store.ts'
 import type { TimelineEntry } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
 
@@ -38,13 +38,14 @@ export function createPins(headStateOf: () => HeadState, clock: Clock) {
 
   const waitFor = async (offset: Offset, signal: AbortSignal): Promise<void> => {
     if (!isOffset(offset) || offset > headOffset() + PIN_AHEAD_MAX) throw offsetNotReached(offset)
-    const reached = new AbortController()
+    const reached = linkedController(signal)
     const waiter = { offset, wake: () => reached.abort() }
     waiters.add(waiter)
     try {
-      await clock.delay(PIN_WAIT_MS, anySignal([signal, reached.signal])).catch(() => {})
+      await clock.delay(PIN_WAIT_MS, reached.signal).catch(() => {})
       signal.throwIfAborted()
     } finally {
+      reached.abort()
       waiters.delete(waiter)
     }
   }

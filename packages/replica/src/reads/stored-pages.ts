@@ -1,6 +1,6 @@
 /**
- * Pages of entries at the offset that was read last. Clients that read a list by votes ask all nodes for its pages at one
- * offset.
+ * Pages of entries at the offset that was read last. Clients that read a list by votes ask several nodes for its pages at
+ * one offset.
  */
 import { bytesOfCache, held } from '@quorumscan/base'
 import { LRUCache } from 'lru-cache'

@@ -9,18 +9,18 @@ import type { Contract, ContractId, LogPosition, Offset, PartyId } from '@quorum
 import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
+import { ALL_ARCHIVALS, archivalIn, archivalRanges, archivalsOf } from '../storage/archivals.ts'
+import { decodeHead } from '../storage/head.ts'
+import { lexBound, membersWith } from '../storage/intern.ts'
+import { KEYS } from '../storage/keys.ts'
+import type { Layout } from '../storage/layout.ts'
 import {
   ARCHIVALS_FIELD,
   PRUNED_FIELD,
   THROUGH_FIELD,
   UPDATE_TAG_BYTES,
   updateTag,
-} from '../ingest/plan-histories.ts'
-import { ALL_ARCHIVALS, archivalIn, archivalRanges, archivalsOf } from '../storage/archivals.ts'
-import { decodeHead } from '../storage/head.ts'
-import { lexBound, membersWith } from '../storage/intern.ts'
-import { KEYS } from '../storage/keys.ts'
-import type { Layout } from '../storage/layout.ts'
+} from '../storage/plan-histories.ts'
 import { readUpdates } from '../storage/scripts.ts'
 import { StoredUpdate } from '../storage/update-codec.ts'
 import type { Store } from './contracts.ts'

@@ -9,18 +9,18 @@ import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
 import type { Offset, PartyId } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
-import { decodeChange } from '../ingest/plan.ts'
-import type { Step } from '../ingest/step.ts'
 import { expiredUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
 import { decodeActivity, offsetText, treeIndexOf } from '../storage/activity-member.ts'
 import { readTilesBefore } from '../storage/activity-tiles.ts'
+import { decodeChange } from '../storage/change-records.ts'
 import { decodeSpan } from '../storage/head.ts'
 import { readHeadBytes } from '../storage/head-reads.ts'
 import { BUCKETS, internContractId, lexBound } from '../storage/intern.ts'
 import { contractsKey, KEYS } from '../storage/keys.ts'
 import { byMember, byScore } from '../storage/sorted-sets.ts'
+import type { Step } from '../storage/step.ts'
 import { contractsAt } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
 
@@ -33,7 +33,7 @@ export class StateNotStoredError extends Error {
   override readonly name = 'StateNotStoredError'
 }
 
-type Context = {
+type SnapshotSource = {
   readonly store: Store
   readonly head: SnapshotHead
   readonly recorder: ChangeRecorder
@@ -47,15 +47,18 @@ type Context = {
  *
  * @throws {StateNotStoredError} If Redis lost the offset, or is empty.
  */
-export function encodeSnapshot(context: Context): AsyncGenerator<Uint8Array> {
+export function encodeSnapshot(source: SnapshotSource): AsyncGenerator<Uint8Array> {
   // Read now: the clean-up deletes documents that the horizon passes before the rest is read.
-  const documents = readDocuments(context)
+  const documents = readDocuments(source)
   documents.catch(() => {}) // `encodeRecords` awaits it and throws the error.
-  return encodeRecords(context, documents)
+  return encodeRecords(source, documents)
 }
 
-async function* encodeRecords(context: Context, documents: Promise<readonly SnapshotRecord[]>) {
-  const { head } = context
+async function* encodeRecords(
+  source: SnapshotSource,
+  documents: Promise<readonly SnapshotRecord[]>,
+) {
+  const { head } = source
   let count = 0
   const encoded = (records: Iterable<SnapshotRecord>): Uint8Array => {
     const writer = new ByteWriter()
@@ -67,25 +70,25 @@ async function* encodeRecords(context: Context, documents: Promise<readonly Snap
   }
   yield encoded([{ kind: 'head', head }, ...(await documents)])
   for (const section of [parties, changes, seen, contracts, activities])
-    for await (const records of section(context)) {
-      await assertStored(context)
+    for await (const records of section(source)) {
+      await assertStored(source)
       yield encoded(records)
     }
   yield encoded([{ kind: 'end', count }])
-  context.signal.throwIfAborted()
+  source.signal.throwIfAborted()
 }
 
 type Records = AsyncGenerator<readonly SnapshotRecord[]>
 
 /** A Redis that lost its last seconds may have lost the offset. */
-async function assertStored({ store, head, signal }: Context): Promise<void> {
+async function assertStored({ store, head, signal }: SnapshotSource): Promise<void> {
   signal.throwIfAborted()
   const stored = await readHeadBytes(store.redis)
   if (stored === null || decodeSpan(stored).offset < head.offset)
     throw new StateNotStoredError('the state of the offset is not stored any more')
 }
 
-async function readDocuments({ store, head }: Context): Promise<readonly SnapshotRecord[]> {
+async function readDocuments({ store, head }: SnapshotSource): Promise<readonly SnapshotRecord[]> {
   const { head: stored, documents } = await readAllDocuments(store.redis)
   if (stored === null || decodeSpan(stored).horizon > head.offset)
     throw new StateNotStoredError('the horizon has passed the offset')
@@ -97,7 +100,7 @@ async function readDocuments({ store, head }: Context): Promise<readonly Snapsho
     })
 }
 
-async function* parties({ store, recorder }: Context): Records {
+async function* parties({ store, recorder }: SnapshotSource): Records {
   for await (const members of byMember(store.redis, KEYS.hosted, { min: '-', max: '+' }, PORTION))
     yield members
       .map((member) => member.toString('utf8'))
@@ -108,7 +111,7 @@ async function* parties({ store, recorder }: Context): Records {
 type Change = { readonly id: Buffer; readonly record: ChangeRecord }
 
 /** Change records by expiry, then by id. A record that is replaced meanwhile keeps its place. */
-async function* changes({ store, head, recorder }: Context): Records {
+async function* changes({ store, head, recorder }: SnapshotSource): Records {
   const isAfter = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
   let last: Change | null = null
   const replacedUpTo = (end: Change | null): Change[] =>
@@ -146,7 +149,7 @@ function compareChanges(a: Change, b: Change): number {
   return a.record.until - b.record.until || Buffer.compare(a.id, b.id)
 }
 
-async function* seen({ store, head, recorder }: Context): Records {
+async function* seen({ store, head, recorder }: SnapshotSource): Records {
   for await (const members of byScore(store.redis, KEYS.seen, head.recordTime, PORTION))
     yield members
       .filter(({ member }) => !recorder.isSeen(toHex(member)))
@@ -154,7 +157,7 @@ async function* seen({ store, head, recorder }: Context): Records {
 }
 
 /** In the order of their ids. */
-async function* contracts({ store, head, recorder }: Context): Records {
+async function* contracts({ store, head, recorder }: SnapshotSource): Records {
   const { redis, layout } = store
   for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
     const buckets = BUCKETS.slice(start, start + BUCKETS_READ)
@@ -177,7 +180,7 @@ async function* contracts({ store, head, recorder }: Context): Records {
 }
 
 /** The newest row that has expired, and all rows after it; before them the hashes of the tree before that row. */
-async function* activities({ store, head, genesis }: Context): Records {
+async function* activities({ store, head, genesis }: SnapshotSource): Records {
   const { redis } = store
   const until = expiredUntil(genesis, head.recordTime)
   const max = lexBound('(', Buffer.from(offsetText(head.offset + 1)))

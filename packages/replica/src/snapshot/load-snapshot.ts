@@ -7,22 +7,9 @@ import { setImmediate } from 'node:timers/promises'
 import { sha256 } from '@quorumscan/base'
 import type { PeerSnapshot, Total } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
-import type { GenesisContext } from '../ingest/genesis.ts'
-import { putChange } from '../ingest/plan.ts'
-import { putContract } from '../ingest/plan-contracts.ts'
-import { putRow } from '../ingest/plan-histories.ts'
-import {
-  beginEntry,
-  documentVersion,
-  planSyntheticEntries,
-  putNames,
-  putVersions,
-  syntheticEntries,
-  versionFieldOf,
-} from '../ingest/plan-versions.ts'
-import { readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { createStateHistory, type StateHistory } from '../state-tree/state-history.ts'
 import { decodeActivity, leafHashOf, treeIndexOf } from '../storage/activity-member.ts'
 import {
@@ -32,9 +19,22 @@ import {
   type TileBefore,
   type WholeSubtree,
 } from '../storage/activity-tiles.ts'
+import { putChange } from '../storage/change-records.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
+import { putContract } from '../storage/plan-contracts.ts'
+import { putRow } from '../storage/plan-histories.ts'
+import {
+  beginEntry,
+  documentVersion,
+  planSyntheticEntries,
+  putNames,
+  putVersions,
+  syntheticEntries,
+  versionFieldOf,
+} from '../storage/plan-versions.ts'
+import { readVersions, type WriteOutcome, writeFenced } from '../storage/store.ts'
 import { encodeTimelineEntry } from '../storage/timeline.ts'
 import { changeTotal, putTotals } from '../storage/totals.ts'
 import type { Version } from '../storage/versions.ts'
@@ -58,9 +58,14 @@ const STRETCH_RECORDS = 1_000
 export async function loadSnapshot(
   redis: Redis,
   snapshot: PeerSnapshot,
-  context: GenesisContext & { readonly signal: AbortSignal },
+  network: {
+    readonly genesis: Genesis
+    readonly genesisHash: string
+    readonly layout: Layout
+    readonly signal: AbortSignal
+  },
 ): Promise<{ readonly outcome: WriteOutcome; readonly history: StateHistory }> {
-  const { genesis, genesisHash, layout, signal } = context
+  const { genesis, genesisHash, layout, signal } = network
   const history = createStateHistory(genesis)
   const synthetic = syntheticEntries(genesis)
   for (const entry of synthetic) history.add(entry)

@@ -6,11 +6,11 @@ import type { Clock } from '@quorumscan/base'
 import type { Snapshots } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
-import type { Step } from '../ingest/step.ts'
-import type { HeadState } from '../ingest/store.ts'
 import type { Store } from '../reads/contracts.ts'
 import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
 import type { StateHistory } from '../state-tree/state-history.ts'
+import type { Step } from '../storage/step.ts'
+import type { HeadState } from '../storage/store.ts'
 import { type ChangeRecorder, createChangeRecorder, encodeSnapshot } from './encode-snapshot.ts'
 
 /** A replica that lags more takes no snapshot: while it catches up, other members take them. */

@@ -7,8 +7,8 @@
 import { ByteReader, ByteWriter, readVarint, splitFrames, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { ContractId, Micros, PartyId } from '@quorumscan/model'
-import { decodeChange, encodeChange } from '../ingest/plan.ts'
 import type { TileBefore } from '../storage/activity-tiles.ts'
+import { decodeChange, encodeChange } from '../storage/change-records.ts'
 
 const VERSION = 1
 const HASH_BYTES = 32

@@ -5,7 +5,7 @@
 import { assert, fromHex, held, sha256, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 import type { Leaf } from '@quorumscan/verifier/state-tree'
-import type { EntryFacts } from '../ingest/plan-versions.ts'
+import type { EntryFacts } from '../storage/plan-versions.ts'
 
 /** A leaf that belongs to no entry carries its value. */
 export type StoredLeaf = Leaf & { readonly value?: string }

@@ -25,7 +25,7 @@ const FIRST_PASS_INTERVAL_MS = 10
 /** The pause before the next pass. A pass begins with the documents, which are expensive to read. */
 const SCRUB_PAUSE_MS = 1000
 
-type Context = {
+type ScrubParts = {
   readonly redis: Redis
   readonly treeUpdater: StateTreeUpdater
   readonly genesis: Genesis
@@ -35,14 +35,12 @@ type Context = {
 }
 
 /** Runs until the signal aborts. */
-export async function scrub(context: Context): Promise<void> {
-  const names = scrubOver(context, SCRUB_INTERVAL_MS, async (after) => {
-    if (after === null) await scrubDocuments(context)
-    return scrubNames(context, after)
+export async function scrub(parts: ScrubParts): Promise<void> {
+  const names = scrubOver(parts, SCRUB_INTERVAL_MS, async (after) => {
+    if (after === null) await scrubDocuments(parts)
+    return scrubNames(parts, after)
   })
-  const rows = scrubOver(context, FIRST_PASS_INTERVAL_MS, (after) =>
-    scrubActivities(context, after),
-  )
+  const rows = scrubOver(parts, FIRST_PASS_INTERVAL_MS, (after) => scrubActivities(parts, after))
   await Promise.all([names.ended, rows.ended])
 }
 
@@ -52,7 +50,7 @@ export async function scrub(context: Context): Promise<void> {
  * @param portion - Continues after the name or row that it returned last, null at first. Returns null at the end.
  */
 function scrubOver(
-  { treeUpdater, clock, signal }: Context,
+  { treeUpdater, clock, signal }: ScrubParts,
   firstPassIntervalMs: number,
   portion: (after: string | null) => Promise<string | null>,
 ) {
@@ -79,7 +77,7 @@ function scrubOver(
 }
 
 /** The name after which to continue; null at the end. */
-async function scrubNames({ redis, treeUpdater }: Context, after: string | null) {
+async function scrubNames({ redis, treeUpdater }: ScrubParts, after: string | null) {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
   const last = names.size < SCRUB_NAMES ? null : ([...names.keys()].at(-1) ?? null)
   const stored = { range: rangeOfNames(after, last), values: names }
@@ -88,18 +86,18 @@ async function scrubNames({ redis, treeUpdater }: Context, after: string | null)
 }
 
 /** The row after which to continue; null at the end. */
-async function scrubActivities(context: Context, after: string | null): Promise<string | null> {
-  const { redis, treeUpdater } = context
+async function scrubActivities(parts: ScrubParts, after: string | null): Promise<string | null> {
+  const { redis, treeUpdater } = parts
   const stored = await readHeadBytes(redis)
   const history = treeUpdater.history()
   const recent = history === null || stored === null ? undefined : comparableState(history, stored)
   if (recent === undefined) return after
   const page = { after, limit: SCRUB_ROWS, order: 'asc' } as const
-  const { proven } = await proveActivities(context, recent, page)
+  const { proven } = await proveActivities(parts, recent, page)
   return proven.rows.at(-1)?.eventId ?? null
 }
 
-async function scrubDocuments({ redis, treeUpdater, genesis, layout }: Context): Promise<void> {
+async function scrubDocuments({ redis, treeUpdater, genesis, layout }: ScrubParts): Promise<void> {
   const { head, documents } = await readAllDocuments(redis)
   treeUpdater.compare(head, (history, recent) =>
     areDocumentsEqual(history, recent, { documents, layout, genesis })

@@ -13,8 +13,8 @@ import {
   keyOf,
   NODE_BYTES,
 } from '@quorumscan/verifier/state-tree'
-import { type EntryFacts, entryFacts, versionFieldOf } from '../ingest/plan-versions.ts'
-import type { Step } from '../ingest/step.ts'
+import { type EntryFacts, entryFacts, versionFieldOf } from '../storage/plan-versions.ts'
+import type { Step } from '../storage/step.ts'
 import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'
 import { isCertifiable } from './signed-offsets.ts'
 import {

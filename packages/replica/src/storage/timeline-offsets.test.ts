@@ -4,7 +4,7 @@
  * @module-tag rest
  */
 import { expect, it } from 'vitest'
-import { createTimeline, HORIZON_OFFSETS_MAX } from './timeline.ts'
+import { createTimeline } from './timeline.ts'
 
 it('reads go back a million offsets', () => {
   const timeline = createTimeline()
@@ -14,7 +14,7 @@ it('reads go back a million offsets', () => {
     endedCount: 0,
     historyHash: '00'.repeat(32),
   })
-  const head = HORIZON_OFFSETS_MAX + 9
+  const head = 1_000_009
   for (let offset = 0; offset <= head; offset++) timeline.append(entryAt(offset))
   expect(timeline.horizonAt(entryAt(head))).toBe(9)
 })

@@ -9,9 +9,9 @@ import type { HistoryPoint } from '@quorumscan/verifier'
 /** D-10: reads go back 10 minutes of record time at most. */
 export const HORIZON_MICROS = 600_000_000
 /** Reads go back this number of ended versions at most. */
-export const HORIZON_ENDED_MAX = 200_000
+const HORIZON_ENDED_MAX = 200_000
 /** Reads go back this number of offsets at most (48 MiB of `at`), which 1 600 entries per second reach. */
-export const HORIZON_OFFSETS_MAX = 1_000_000
+const HORIZON_OFFSETS_MAX = 1_000_000
 
 /** `endedCount`: versions that ended at or before the offset. */
 export type TimelineEntry = HistoryPoint & { readonly endedCount: number }

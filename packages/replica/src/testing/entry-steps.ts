@@ -2,7 +2,7 @@
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { ansEntry, contractIdOf, encodePayload, type Head, templateIdOf } from '@quorumscan/ledger'
 import type { Contract, Micros, Offset, PartyId } from '@quorumscan/model'
-import type { Step } from '../ingest/step.ts'
+import type { Step } from '../storage/step.ts'
 
 export type EntryFields = {
   readonly user: PartyId

@@ -2,10 +2,10 @@
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { loadOrStart } from '../ingest/genesis.ts'
-import { writeSteps } from '../ingest/store.ts'
 import { loadState } from '../state-tree/load-state.ts'
 import { treeRow } from '../storage/activity-member.ts'
 import { createLayout } from '../storage/layout.ts'
+import { writeSteps } from '../storage/store.ts'
 import { type EntryFields, stepAfter } from './entry-steps.ts'
 import { createRegistrations } from './registrations.ts'
 

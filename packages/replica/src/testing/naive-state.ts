@@ -4,8 +4,8 @@ import { type AppliedEntry, activityRowsOf, svPartyOf } from '@quorumscan/ledger
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { type Contract, parseTime } from '@quorumscan/model'
 import { maxFaulty } from '@quorumscan/verifier'
-import { entityOf } from '../ingest/step.ts'
 import { documentLeaves } from '../state-tree/state-values.ts'
+import { entityOf } from '../storage/step.ts'
 
 export type NaiveLeaf = {
   readonly key: Buffer

@@ -22,10 +22,11 @@ import {
 } from '@quorumscan/testkit'
 import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
-import { loadHeadState } from '../ingest/store.ts'
+import { fetchCells } from '../reads/cells.ts'
 import { createSnapshotMaker } from '../snapshot/maker.ts'
 import { createStateTreeUpdater } from '../state-tree/tree-updater.ts'
 import { createLayout } from '../storage/layout.ts'
+import { loadHeadState } from '../storage/store.ts'
 import { growActivityLog } from './activity-log.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
 import { settledDump } from './replay.ts'
@@ -156,6 +157,7 @@ export async function follow(
       genesisHash,
       layout,
       clock,
+      fetch: (keys) => fetchCells({ redis: writing, layout }, keys),
       state,
       maker,
       onProblem,

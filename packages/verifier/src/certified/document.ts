@@ -69,7 +69,7 @@ export async function openDocument(
   threshold: Threshold,
   { network, checks }: { readonly network: HashedNetwork; readonly checks: CertificateChecks },
 ): Promise<{ readonly checked: CheckedCertificate; readonly proof: string }> {
-  const signerCount = thresholdVotes(threshold, memberSetOf(network.genesis).n, network.trust)
+  const signerCount = thresholdVotes(threshold, memberSetOf(network.genesis), network.trust)
   if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
   const { certificate, proof } = splitDocument(document)
   const checked = await checks.check(certificate)

@@ -28,8 +28,8 @@ const MUTANTS: readonly Mutation[] = [
   {
     mistake: 'f signers are enough',
     file: 'packages/verifier/src/genesis/threshold.ts',
-    text: 'const votesMin = trust?.threshold ?? maxFaulty(nodeCount) + 1',
-    by: 'const votesMin = trust?.threshold ?? maxFaulty(nodeCount)',
+    text: 'const votesMin = trust?.threshold ?? set.f + 1',
+    by: 'const votesMin = trust?.threshold ?? set.f',
   },
   {
     mistake: 'a member that signs twice counts twice',

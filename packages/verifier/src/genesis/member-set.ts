@@ -1,4 +1,4 @@
-import { type Genesis, type GenesisNode, maxFaulty, quorumOf } from './genesis.ts'
+import { blockQuorumOf, type Genesis, type GenesisNode, maxFaulty, quorumOf } from './genesis.ts'
 
 /** The members of a network at an offset, and how many of them are enough. */
 export type MemberSet = {
@@ -11,6 +11,8 @@ export type MemberSet = {
   readonly f: number
   /** Confirmations that an action of the operator party needs, and the threshold `strong`. */
   readonly quorum: number
+  /** Votes that a block needs, where all members order together. */
+  readonly blockQuorum: number
   /** The member whose operator key this is, in hex; undefined: it is no member's. */
   memberOfKey(operatorKey: string): GenesisNode | undefined
 }
@@ -24,6 +26,7 @@ export function memberSetOf({ nodes: members }: Pick<Genesis, 'nodes'>): MemberS
     n,
     f: maxFaulty(n),
     quorum: quorumOf(n),
+    blockQuorum: blockQuorumOf(n),
     memberOfKey: (key) => members.find(({ operatorKey }) => operatorKey === key),
   }
 }

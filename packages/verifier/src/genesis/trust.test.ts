@@ -50,26 +50,31 @@ describe('a trust rule', () => {
   })
 })
 
+const setOf = (n: number) => ({ n, f: maxFaulty(n) })
+
 describe('the thresholds of a trust rule', () => {
   it('are its own threshold, and up to all of its members', () => {
     const rule = trustRule({ members: names(5), threshold: 2 }, ALL)
-    expect(thresholdVotes('weak', 7, rule)).toBe(2)
-    expect(thresholdVotes('strong', 7, rule)).toBe(4)
-    expect(thresholdVotes('all', 7, rule)).toBe(5)
-    expect([1, 2, 5, 6].map((votes) => thresholdVotes(votes, 7, rule))).toEqual([
+    expect(thresholdVotes('weak', setOf(7), rule)).toBe(2)
+    expect(thresholdVotes('strong', setOf(7), rule)).toBe(4)
+    expect(thresholdVotes('all', setOf(7), rule)).toBe(5)
+    expect([1, 2, 5, 6].map((votes) => thresholdVotes(votes, setOf(7), rule))).toEqual([
       undefined,
       2,
       5,
       undefined,
     ])
-    expect([parseThreshold('2', 7, rule), parseThreshold('6', 7, rule)]).toEqual([2, undefined])
+    expect([parseThreshold('2', setOf(7), rule), parseThreshold('6', setOf(7), rule)]).toEqual([
+      2,
+      undefined,
+    ])
   })
 
   it('are those of the network if all members are trusted with f + 1', () => {
     for (let count = 1; count <= 20; count++) {
       const rule = trustRule({ members: names(count), threshold: maxFaulty(count) + 1 })
-      expect(thresholdVotes('strong', count, rule)).toBe(quorumOf(count))
-      expect(thresholdVotes('weak', count, rule)).toBe(thresholdVotes('weak', count))
+      expect(thresholdVotes('strong', setOf(count), rule)).toBe(quorumOf(count))
+      expect(thresholdVotes('weak', setOf(count), rule)).toBe(thresholdVotes('weak', setOf(count)))
     }
   })
 })

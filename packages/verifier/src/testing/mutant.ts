@@ -1,7 +1,7 @@
 /** Mutants: modules with one text of their sources replaced. A test shows that its checks notice the mistake. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { rolldown } from 'rolldown'
 
 export type Mutation = {
   readonly mistake: string
@@ -33,24 +33,20 @@ export async function importMutant<Module>(
     throw new Error(
       `mutant "${mistake}": ${file} contains its text ${count} times, not once: ${text}`,
     )
-  const { outputFiles } = await build({
-    entryPoints: [join(ROOT, entry)],
-    conditions: ['@quorumscan/source'],
-    bundle: true,
-    format: 'esm',
+  const build = await rolldown({
+    input: join(ROOT, entry),
     platform: 'node',
-    write: false,
+    resolve: { conditionNames: ['@quorumscan/source'] },
+    // The oldest Node that runs tests has no `await using`.
+    transform: { target: 'node20.19' },
+    logLevel: 'silent',
     plugins: [
-      {
-        name: 'replace',
-        setup: ({ onLoad }) =>
-          onLoad({ filter: /\.ts$/ }, (args) =>
-            args.path === path ? { contents: source.replace(text, () => by), loader: 'ts' } : null,
-          ),
-      },
+      { name: 'replace', load: (id) => (id === path ? source.replace(text, () => by) : null) },
     ],
   })
-  const code = outputFiles[0]?.contents ?? new Uint8Array(0)
+  const { output } = await build.generate({ format: 'esm', codeSplitting: false })
+  await build.close()
+  const [{ code }] = output
   const url = `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`
   return await import(`${url}#${instance}`)
 }

@@ -1,6 +1,6 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
-import { anySignal, type Clock, sha256, toHex, utf8 } from '@quorumscan/base'
+import { type Clock, linkedController, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import {
@@ -28,10 +28,13 @@ export const OPERATOR_RETRY_MS = 500
 export type Registration = ReturnType<typeof createRegistration>
 
 export function createRegistration(deps: {
-  readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
+  readonly store: Pick<ValidatorStore, 'identity'> & {
+    readonly parties: Pick<ValidatorStore['parties'], 'claim' | 'owner'>
+    readonly users: Omit<ValidatorStore['users'], 'bytes' | 'count' | 'delete' | 'onChange'>
+  }
   readonly payments: Pick<Payments, 'catchUp'>
-  readonly ledger: Ledger
-  readonly submitter: CheckedSubmitter
+  readonly ledger: Pick<Ledger, 'isPartyAllocated'>
+  readonly submitter: Pick<CheckedSubmitter, 'submit'>
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
   /** Whether the operator accepts the loss of the users. */
@@ -43,7 +46,7 @@ export function createRegistration(deps: {
   readonly clock: Clock
   readonly logger: Logger
 }) {
-  const { store, ledger, submitter, participant, logger } = deps
+  const { store, ledger, submitter, participant, clock, logger } = deps
   const { parties, users } = store
   const partyOf = (hint: string): PartyId => {
     const party = partyIdOf(hint, participant)
@@ -51,9 +54,13 @@ export function createRegistration(deps: {
     return party
   }
   const storeCheck = createStoreCheck({
-    ...deps,
-    ...store,
+    identity: store.identity,
+    users,
+    ledger,
+    participant,
     operatorParty: partyOf(partyHintOf(FIRST_ADMIN_USER)),
+    assertCaughtUp: deps.assertCaughtUp,
+    isLossAccepted: deps.isLossAccepted,
   })
   let isOperatorRegistered = false
 
@@ -218,7 +225,7 @@ export function createRegistration(deps: {
     },
     /** Registers the validator's own party at the first start. Resolves then, or when the signal aborts. */
     async registerOperator(signal: AbortSignal): Promise<void> {
-      isOperatorRegistered = await untilRegistered(deps, signal, async () => {
+      isOperatorRegistered = await untilRegistered({ clock, logger }, signal, async () => {
         deps.assertLive()
         await storeCheck.check()
         // As long as no party exists, no payment can be missing.
@@ -286,15 +293,16 @@ export async function untilRegistered(
     else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost; restore a backup')
     else logger.warn({ err }, 'the operator cannot be registered; the validator tries again')
   }
-  const done = new AbortController()
+  const ending = linkedController(signal)
+  let isRegistered = false
   const work = async (): Promise<void> => {
     await attempt()
-    done.abort()
+    isRegistered = true
+    ending.abort()
   }
-  const stopping = anySignal([signal, done.signal])
-  const bounds = { clock, everyMs: OPERATOR_RETRY_MS, signal: stopping, onError: report }
-  await repeat(work, bounds).ended
-  return done.signal.aborted
+  const bounds = { clock, everyMs: OPERATOR_RETRY_MS, signal: ending.signal, onError: report }
+  await repeat(work, bounds).ended.finally(() => ending.abort())
+  return isRegistered
 }
 
 function invalidParty(message: string): ScanError {

@@ -1,8 +1,11 @@
 /** One effect for each payment, by records that follow from the log. */
 import type { CompletionRecord, Offset } from '@quorumscan/model'
+import { createLogger } from '@quorumscan/runtime'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import type { PaymentRecord, PaymentsReached } from '@quorumscan/users'
 import { PAYMENT_EXPIRY_MICROS_MAX } from '@quorumscan/verifier'
 import { it as base, describe, expect } from 'vitest'
+import { followPayments } from './follow-payments.ts'
 import {
   createPayments,
   PAYMENTS_PER_USER_MAX,
@@ -119,6 +122,23 @@ describe('a payment', () => {
     await pay({ expiresAt })
     await payments.catchUp()
     expect([...stored.records.values()]).toMatchObject([{ keptUntil: expiresAt + DAY_MICROS }])
+  })
+
+  it('is forgotten after that, although nobody pays', async ({ log }) => {
+    const { pay, payments, stored } = open(log)
+    const keptUntil = log.now + 8 * DAY_MICROS
+    await pay({ expiresAt: keptUntil - DAY_MICROS })
+    const clock = createManualClock()
+    const logger = createLogger({ name: 'validator', level: 'silent' })
+    await using _ = followPayments(payments, { isLive: () => true, clock, logger })
+    log.now = keptUntil
+    await payments.forgetExpired()
+    expect(stored.records.size).toBe(1)
+    log.now++
+    await untilTrue('the payment to be forgotten', async () => {
+      await clock.advance(60_000)
+      return stored.records.size === 0
+    })
   })
 
   it('is refused where it may have been made before the history begins', async ({ log }) => {

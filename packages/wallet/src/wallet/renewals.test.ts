@@ -37,7 +37,7 @@ function ledgerOf({ ledger }: Scenario): Ledger {
     totals: async (keys) => ledger.totals(keys),
     isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
     dueItems: async ({ job }) => ledger.due().filter((item) => item.job === job),
-    dryRun: async () => ({ kind: 'checkpoint' }),
+    dryRun: async () => ({ result: { kind: 'checkpoint' }, growth: 0 }),
     onApplied: () => () => {},
   }
 }

@@ -107,7 +107,7 @@ async function ownSubscription(ledger: Ledger, input: ContractCall) {
  * @throws {ScanError} CONTRACT_NOT_FOUND.
  */
 export function setAutoRenew(
-  deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
+  deps: Pick<SpendingDeps, 'ledger' | 'queue'> & { readonly autoRenewals: AutoRenewals },
   input: ContractCall & { readonly isEnabled: boolean },
 ): Promise<void> {
   const { party } = input.user

@@ -28,6 +28,7 @@ import {
   type ContractCall,
   contractNotFound,
   type KeyedLedger,
+  type OperationDeps,
   singleton,
   submitAs,
   type UserCall,
@@ -160,7 +161,7 @@ export type Answer = 'accept' | 'reject' | 'withdraw'
  *   ended, CONTRACT_NOT_FOUND; as `Payments.once`: DUPLICATE_COMMAND if the user did it before.
  */
 export async function answerTransfer(
-  deps: SpendingDeps & { readonly payments: Payments; readonly now: () => Micros },
+  deps: OperationDeps & { readonly payments: Payments; readonly now: () => Micros },
   input: ContractCall & { readonly answer: Answer },
 ): Promise<TransferOutcome> {
   const { contractId, answer, user } = input

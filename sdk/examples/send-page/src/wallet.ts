@@ -34,4 +34,5 @@ export const scan = createScan({ seeds, genesis, store, validator })
 export const resolver = createResolver({
   network: 'localnet',
   resolvers: [scanNames(scan, { id: 'cns' })],
+  minBasis: 'votes', // No single server can name the party that is paid.
 })

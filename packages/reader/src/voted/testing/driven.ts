@@ -4,11 +4,20 @@
 import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
-import type { CallInput, CallOutcome, ReadTarget } from '../item.ts'
-import { createNode, lanesOf, type Sent } from '../node.ts'
-import { requestOf } from '../request-spec.ts'
-import { step } from '../voted-decider.ts'
-import { createState, type Fact, openItems, type ReaderEvent } from '../voted-state.ts'
+import { requestOf } from '../ask.ts'
+import {
+  type CallInput,
+  type CallOutcome,
+  createNode,
+  createState,
+  type Fact,
+  lanesOf,
+  openItems,
+  type ReaderEvent,
+  type ReadTarget,
+  type Sent,
+} from '../state.ts'
+import { step } from '../step.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
 import { answerAt, historyAt, replyTo } from './world.ts'
 
@@ -37,6 +46,7 @@ export function createRun(world: {
     trust: null,
     waitMs: WAIT_MS,
     hasReplica: true,
+    random: createRandom(),
   })
   const log: unknown[] = []
   const waiting = new Map<number, Waiting>()
@@ -183,6 +193,15 @@ export function createRun(world: {
   for (const { index } of nodes) move(index)
   happen(() => driven.report({ kind: 'learned' }))
   return { obey, pass, log, waiting, open }
+}
+
+/** A fixed sequence that looks random. */
+function createRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (state * 48_271) % 0x7fff_ffff
+    return state / 0x7fff_ffff
+  }
 }
 
 /** An `expect` would take longer than the step. */
